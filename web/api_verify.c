@@ -3,6 +3,7 @@
 #include "web/api.h"
 
 #include "rebalance/state/coordinator.h"
+#include "rebalance/trace/trace.h"
 #include "rebalance/verify/verify.h"
 #include "src/base/mem.h"
 #include "web/body.h"
@@ -75,6 +76,37 @@ void api_verify(struct api_call *c)
         answer(c, 202, ok && verify_all(c, body, &err), &err);
     cJSON_Delete(any);
     cJSON_Delete(body);
+}
+
+static bool read_trace(struct api_call *c, struct trace_request *r, struct err *err)
+{
+    static const char *const params[] = {"key", "log", "from", NULL};
+    const struct request_target *t = &c->req->target;
+    const struct str log = request_param(t, "log");
+
+    *r = (struct trace_request){.table = c->args[0],
+                                .key = request_param(t, "key"),
+                                .log = str_equal(log, STR("true")),
+                                .from = request_param(t, "from")};
+    if (!param_known(t, params, err))
+        return false;
+    if (r->key.len == 0)
+        return err_set_code(err, ERR_REJECT, "http", 400,
+                            "which row? give the parameter \"key\"");
+    if (log.len > 0 && !r->log && !str_equal(log, STR("false")))
+        return err_set_code(err, ERR_REJECT, "http", 400, "\"log\" must be true or false");
+    if (r->from.len > 0 && !r->log)
+        return err_set_code(err, ERR_REJECT, "http", 400, "\"from\" goes with log=true");
+    return true;
+}
+
+void api_trace(struct api_call *c)
+{
+    struct trace_request r;
+    struct err err = {0};
+    const bool ok = read_trace(c, &r, &err);
+
+    answer(c, 200, ok && coordinator_trace(c->api->coordinator, &r, &c->res->body, &err), &err);
 }
 
 void api_reports(struct api_call *c)

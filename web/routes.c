@@ -63,6 +63,8 @@ static const struct route table[] = {
 
     {METHOD_POST, "/api/v1/tables/{name}/verify", ROLE_OPERATOR, api_verify, NULL, BODY,
      "compare documents with their rows"},
+    {METHOD_GET, "/api/v1/tables/{name}/trace", ROLE_OPERATOR, api_trace, NULL, 0,
+     "why a document is, or is not, as its row"},
     {METHOD_POST, "/api/v1/tables/{name}/index", ROLE_OPERATOR, api_index_create, NULL, BODY,
      "build a new index version"},
     {METHOD_PATCH, "/api/v1/tables/{name}/index", ROLE_OPERATOR, api_index_set, NULL, BODY,

@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "rebalance/verify/copies.h"
 #include "rebalance/verify/run.h"
 
 #include "src/base/clock.h"
@@ -34,20 +35,6 @@ static struct search_wish *make_wishes(const struct verify_run *run, struct aren
     return wishes;
 }
 
-static void take_copies(struct verify_run *run, struct verify_key *k,
-                        const struct search_document *documents)
-{
-    struct verify_copy *copies = arena_alloc(run->arena, run->n_shards, sizeof(*copies));
-    size_t n = 0;
-
-    for (size_t s = 0; s < run->n_shards; s++)
-        if (documents[s].found)
-            copies[n++] = (struct verify_copy){documents[s].routing, documents[s].version,
-                                               documents[s].source};
-    k->look.copies = copies;
-    k->look.n_copies = n;
-}
-
 static bool get_documents(struct verify_run *run, struct err *err)
 {
     size_t n, at = 0;
@@ -66,7 +53,10 @@ static bool get_documents(struct verify_run *run, struct err *err)
     }
     for (size_t i = 0; i < run->n_keys; i++)
         if (run->keys[i].state == VERIFY_OPEN) {
-            take_copies(run, &run->keys[i], &documents[at]);
+            struct verify_look *seen = &run->keys[i].look;
+
+            seen->copies =
+                copies_take(&documents[at], run->n_shards, run->arena, &seen->n_copies);
             at += run->n_shards;
         }
     return true;

@@ -1,6 +1,6 @@
 /*
  * struct verify_run: some keys of one index version, both of their sides, and what is found.
- * Only the files of rebalance/verify include this.
+ * Only the files of rebalance/verify include this, and those of rebalance/trace.
  *
  * sides.c finds the version and its sources, keys.c the rows of ids, looks.c looks at both
  * sides, repair.c has rows read again; result.c counts what many runs found.

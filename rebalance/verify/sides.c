@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "rebalance/verify/copies.h"
 #include "rebalance/verify/run.h"
 #include "rebalance/version/shape.h"
 
@@ -150,24 +151,9 @@ static bool has_plain_routing(const struct verify_run *run, struct err *err)
 
 bool verify_run_find_shards(struct verify_run *run, struct err *err)
 {
-    struct buf list = {0};
-
     verify_run_live(run);
-    if (!search_shard_routings(run->co->opt.search, run->index, &list, err)) {
-        buf_free(&list);
-        err->kind = err->kind == ERR_REJECT ? ERR_RETRY : err->kind;
-        return false;
-    }
-    run->shards = arena_alloc(run->arena, list.len / 2 + 1, sizeof(*run->shards));
-    for (size_t at = 0; at < list.len;) {
-        const char *end = memchr(list.ptr + at, ' ', list.len - at);
-        const size_t n = end == NULL ? list.len - at : (size_t)(end - list.ptr) - at;
-
-        run->shards[run->n_shards++] = arena_copy(run->arena, (struct str){list.ptr + at, n});
-        at += n + 1;
-    }
-    buf_free(&list);
-    return true;
+    return copies_find_shards(run->co->opt.search, run->index, run->arena, &run->shards,
+                              &run->n_shards, err);
 }
 
 /* A raw mapping may keep the engine from storing documents as they were sent. */

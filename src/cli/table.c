@@ -151,6 +151,12 @@ static const struct command_option verify_options[] = {
     END,
 };
 
+static const struct command_option trace_options[] = {
+    {"log", 0, NULL, "also read the server's log for changes of the row", NULL},
+    {"from", 0, "FILE:OFFSET", "start here in the log (default: at the oldest)", NULL},
+    END,
+};
+
 static const struct command_option delivery_options[] = {
     {"reset", 0, NULL, "return to the configured value", NULL},
     END,
@@ -261,6 +267,19 @@ static const struct command list[] = {
      "75: could not be judged now.",
      NEED_DAEMON, command_verify, NULL, 0, 1, verify_options, "table", false,
      "verify shop.orders --key 42 --repair"},
+    {"trace", "TABLE ID", "show why a document is, or is not, as its row",
+     "Says first, in one sentence, why searches see what they see of one row, and what to do "
+     "next.  Then shows where the document lies: the row, each version of the index, "
+     "differences by their path, and whatever is on its way: queued, read, sent, purged, or a "
+     "dead letter.  ID is the document's _id.  Of a row that other documents show, ID is its "
+     "primary key, and the command lists and compares at most 100 of these documents.  Writes "
+     "nothing.\n\n"
+     "With --log, also lists the changes of the row in the server's log: at most 1,000, and as "
+     "far as 20 seconds lead; to go on from there, give --from.\n\n"
+     "Exit code 0: equal, or rightly absent.  1: different.  2: wrong usage.  75: could not be "
+     "judged now.",
+     NEED_DAEMON, command_trace, NULL, 2, 2, trace_options, "table", false,
+     "trace shop.orders 42"},
     {"mapping", "TABLE", "print the index mapping made from a table's columns", NULL,
      NEED_STORE, command_mapping, NULL, 1, 1, NO_OPTIONS, "table", false,
      "mapping shop.orders"},

@@ -7,6 +7,7 @@
 #include "src/cli/report.h"
 #include "src/cli/session.h"
 #include "src/cli/view/progress_line.h"
+#include "src/cli/view/trace_view.h"
 #include "src/cli/view/verify_view.h"
 #include "src/format/json.h"
 
@@ -81,9 +82,9 @@ static int exit_of(struct str json)
     return code;
 }
 
-static int show(const struct invocation *inv, struct str report)
+static int show(const struct invocation *inv, struct str report, view_fn view)
 {
-    const int code = session_print(inv, report, view_verify);
+    const int code = session_print(inv, report, view);
 
     return code == EXIT_DONE ? exit_of(report) : code;
 }
@@ -159,7 +160,7 @@ static int follow(struct session *s, const struct verify_wish *wish, const char 
         fprintf(stderr, "millrace: job %s; Ctrl-C leaves it running\n", job.ptr);
     code = wait_for_report(s, table, job.ptr, &report);
     if (code == EXIT_DONE)
-        code = show(wish->inv, buf_str(&report));
+        code = show(wish->inv, buf_str(&report), view_verify);
     buf_free(&job);
     buf_free(&report);
     return code;
@@ -174,7 +175,7 @@ static int verify(struct session *s, const struct verify_wish *wish, const char 
     make_call(&call, wish, table);
     code = session_ask(s, &call, &answer);
     if (code == EXIT_DONE)
-        code = wish->keys ? show(wish->inv, buf_str(&answer))
+        code = wish->keys ? show(wish->inv, buf_str(&answer), view_verify)
                           : follow(s, wish, table, buf_str(&answer));
     buf_free(&answer);
     return code;
@@ -286,4 +287,32 @@ int command_report(const struct invocation *inv)
     call_path(&call, "/api/v1/reports");
     call_segment(&call, inv->args[0]);
     return session_run(inv, &call, view_verify);
+}
+
+int command_trace(const struct invocation *inv)
+{
+    struct call call = {.method = METHOD_GET, .is_question = true};
+    struct session *s = NULL;
+    struct buf answer = {0};
+    struct err err = {0};
+    int code;
+
+    if (invocation_has(inv, "from") && !invocation_has(inv, "log")) {
+        err_set(&err, ERR_REJECT, "--from goes with --log");
+        return command_usage(inv, &err);
+    }
+    if (!session_open(&s, inv, &err))
+        return command_fail(&err);
+    call_path(&call, "/api/v1/tables");
+    call_segment(&call, inv->args[0]);
+    call_segment(&call, "trace");
+    call_param(&call, "key", inv->args[1]);
+    call_param(&call, "log", invocation_has(inv, "log") ? "true" : NULL);
+    call_param(&call, "from", invocation_value(inv, "from"));
+    code = session_ask(s, &call, &answer);
+    if (code == EXIT_DONE)
+        code = show(inv, buf_str(&answer), view_trace);
+    session_close(s);
+    buf_free(&answer);
+    return code;
 }

@@ -76,14 +76,15 @@ bool store_load_purged(struct store *s, struct arena *a, struct str index,
     static const char sql[] =
         "SELECT id, topic, table_name, index_name, doc_id, routing, key_bytes, version,"
         " unanswered, times, at_ms FROM purged"
-        " WHERE index_name = ? AND id > ? AND (unanswered = 0 OR at_ms < ? OR at_ms > ?) ORDER "
-        "BY id LIMIT ?";
+        " WHERE index_name = ? AND id > ? AND (unanswered = 0 OR at_ms < ? OR at_ms > ?)"
+        " AND (? = '' OR doc_id = ?) ORDER BY id LIMIT ?";
     struct row_list list = ROW_LIST(a, struct stored_purged, fill);
 
     if (!store_load(s, sql,
                     BINDS(TEXT(index), NUMBER(which.after_id),
                           NUMBER(which.settled_ms < 0 ? 0 : which.settled_ms),
-                          NUMBER(which.ahead_ms), NUMBER(limit)),
+                          NUMBER(which.ahead_ms), TEXT(which.doc_id), TEXT(which.doc_id),
+                          NUMBER(limit)),
                     &list, err))
         return false;
     *out = row_list_finish(&list, n);

@@ -46,6 +46,7 @@ bool store_put_purged(struct store *s, const struct stored_purged *p, size_t n,
 struct purged_filter {
     uint64_t after_id; /* 0: from the first */
     int64_t settled_ms, ahead_ms;
+    struct str doc_id; /* empty: any */
 };
 bool store_load_purged(struct store *s, struct arena *a, struct str index,
                        struct purged_filter which, size_t limit, struct stored_purged **out,

@@ -293,6 +293,19 @@ static bool complete_last(struct store *s, uint64_t version_min, struct row_list
         &list->sink, err);
 }
 
+/* Load those of one id, under any routing. */
+static bool load_tombstones_of(struct store *s, const struct tombstone_filter *which,
+                               struct row_list *list, struct err *err)
+{
+    static const char sql[] =
+        SELECT_TOMBSTONE " WHERE index_name = ? AND doc_id = ? AND version >= ?"
+                         " ORDER BY routing";
+
+    return store_select(s, sql,
+                        BINDS(TEXT(which->index), TEXT(which->id), NUMBER(which->version_min)),
+                        &list->sink, err);
+}
+
 bool store_load_tombstones(struct store *s, struct arena *a, struct tombstone_filter which,
                            size_t limit, struct stored_tombstone **out, size_t *n,
                            struct err *err)
@@ -304,12 +317,13 @@ bool store_load_tombstones(struct store *s, struct arena *a, struct tombstone_fi
 
     if (!store_begin(s, err))
         return false;
-    bool ok = store_select(s, sql,
-                           BINDS(TEXT(which.index), TEXT(which.after_id),
-                                 NUMBER(which.version_min), NUMBER(limit)),
-                           &list.sink, err);
+    bool ok = which.id.len > 0 ? load_tombstones_of(s, &which, &list, err)
+                               : store_select(s, sql,
+                                              BINDS(TEXT(which.index), TEXT(which.after_id),
+                                                    NUMBER(which.version_min), NUMBER(limit)),
+                                              &list.sink, err);
 
-    if (ok && list.n > 0 && list.n == limit)
+    if (ok && which.id.len == 0 && list.n > 0 && list.n == limit)
         ok = complete_last(s, which.version_min, &list, err);
     *out = row_list_finish(&list, n);
     return store_end(s, ok, err);

@@ -115,6 +115,7 @@ struct tombstone_filter {
     struct str index;
     uint64_t version_min;
     struct str after_id;
+    struct str id; /* only this one, without limit; empty: all */
 };
 bool store_load_tombstones(struct store *s, struct arena *a, struct tombstone_filter which,
                            size_t limit, struct stored_tombstone **out, size_t *n,
@@ -287,7 +288,8 @@ struct dead_letter_filter {
     uint64_t until_id;              /* up to and including this id; 0: all */
     size_t limit;                   /* of one page; 0: 100; ignored by deletes */
     uint64_t id;                    /* 0: any */
-    bool bodies; /* load the bodies, which can be large; else they are empty */
+    bool bodies;       /* load the bodies, which can be large; else they are empty */
+    struct str doc_id; /* empty: any */
 };
 /*
  * Store all in one transaction: a commit to disk costs about a millisecond, a letter about 10

@@ -103,13 +103,13 @@ static void fill_letter(struct arena *a, const struct str *cells, void *element)
     " WHERE (? = 0 OR id = ?) AND id > ? AND (? = 0 OR id <= ?)"     \
     " AND (? = '' OR topic = ?)"                                     \
     " AND (? = '' OR table_name = ?) AND (? = '' OR index_name = ?)" \
-    " AND (? = '' OR instr(reason, ?) > 0)"
+    " AND (? = '' OR instr(reason, ?) > 0) AND (? = '' OR doc_id = ?)"
 
 #define FILTER(f)                                                                     \
     NUMBER((f)->id), NUMBER((f)->id), NUMBER((f)->after_id), NUMBER((f)->until_id),   \
         NUMBER((f)->until_id), TEXT((f)->topic), TEXT((f)->topic), TEXT((f)->table),  \
         TEXT((f)->table), TEXT((f)->index), TEXT((f)->index), TEXT((f)->reason_like), \
-        TEXT((f)->reason_like)
+        TEXT((f)->reason_like), TEXT((f)->doc_id), TEXT((f)->doc_id)
 
 bool store_load_dead_letters(struct store *s, struct arena *a,
                              const struct dead_letter_filter *f,

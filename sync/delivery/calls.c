@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FIND_MS 3000
+
 static void wake(struct delivery *d)
 {
     if (__atomic_exchange_n(&d->is_asleep, false, __ATOMIC_SEQ_CST))
@@ -250,6 +252,29 @@ void delivery_discard_dead(struct delivery *d, struct str index, struct str rout
 
     m->version = version;
     post(d, m);
+}
+
+bool delivery_find(struct delivery *d, struct str index, struct str id,
+                   struct delivery_place *out, struct err *err)
+{
+    const int64_t until_ms = clock_mono_ms() + FIND_MS;
+    struct message *m = message_about(MESSAGE_FIND, index, (struct str){0}, id);
+    struct place_question *f = m->question = mem_alloc(1, sizeof(*f));
+
+    post(d, m);
+    lock_acquire(&d->lock);
+    while (!f->is_answered && !d->stopping && lock_wait_until(&d->lock, &d->turned, until_ms))
+        ;
+
+    const bool ok = f->is_answered;
+
+    *out = f->place;
+    f->is_left = true;
+    lock_release(&d->lock);
+    if (!ok)
+        return err_set(err, ERR_RETRY, "delivery does not say where a document is");
+    free(f);
+    return true;
 }
 
 enum drain_end delivery_drain_partition(struct delivery *d, unsigned partition,

@@ -158,6 +158,34 @@ void delivery_repaired(struct delivery *d, uint64_t n_changes);
  */
 size_t delivery_repeats(const struct delivery *d);
 
+/* Where delivery has a document; the further on its way, the higher. */
+enum delivery_stage {
+    STAGE_NONE = 0, /* it has none of this `_id` */
+    STAGE_APART,    /* came during a drain, and follows after it */
+    STAGE_QUEUED,
+    STAGE_READING,
+    STAGE_UNSTORED, /* refused or purged; the store does not have that yet */
+    STAGE_SENT,     /* the engine has not answered yet */
+    N_DELIVERY_STAGES,
+};
+
+struct delivery_place {
+    enum delivery_stage stage;
+    uint64_t version; /* of the write; of a read, what it must include */
+    unsigned attempts;
+    bool is_followed;  /* a newer change waits behind it */
+    int64_t commit_ms; /* wall time of the oldest change that waits; 0: not known */
+    int64_t sent_ms;   /* STAGE_SENT: so long ago; else 0 */
+};
+
+/*
+ * Ask where the document with this `_id` is, under any routing, and get the place that is
+ * furthest on its way.  Includes everything submitted before.  Blocks until the thread has
+ * looked; ERR_RETRY if it does not within some seconds, or stops.  @thread any
+ */
+bool delivery_find(struct delivery *d, struct str index, struct str id,
+                   struct delivery_place *out, struct err *err) MUST_CHECK;
+
 struct delivery_status {
     /*
      * Documents, each counted once, whatever waits for it.  queued: neither read nor sent now,

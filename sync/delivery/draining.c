@@ -26,6 +26,14 @@ bool draining_keeps(struct draining *d, const struct sender *s, struct write *w)
     return true;
 }
 
+bool draining_has(const struct draining *d, struct str index, struct str id)
+{
+    for (const struct write *w = d->first; w != NULL; w = w->next)
+        if (str_equal(write_id(w), id) && str_equal(str_from(w->target->index), index))
+            return true;
+    return false;
+}
+
 static void say(const struct draining *d, struct sender *s)
 {
     const bool withholds = d->drain.state == DRAIN_STATE_CANCELLING;

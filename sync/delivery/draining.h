@@ -29,6 +29,8 @@ struct draining {
 
 /* Take w over if it must wait for the drain to end.  Returns true if so. */
 bool draining_keeps(struct draining *d, const struct sender *s, struct write *w);
+/* Tell whether a write of this document waits in the auxiliary queue. */
+bool draining_has(const struct draining *d, struct str index, struct str id);
 /* Returns false if a drain is on already. */
 bool draining_begin(struct draining *d, struct sender *s, unsigned partition,
                     int64_t timeout_ms) MUST_CHECK;

@@ -9,6 +9,7 @@ libmillrace_a_SOURCES += \
 	%D%/make.c \
 	%D%/outcome.c %D%/outcome.h \
 	%D%/parts.h \
+	%D%/place.c %D%/place.h \
 	%D%/read_batcher.c %D%/read_batcher.h \
 	%D%/request.h \
 	%D%/request_answer.c \

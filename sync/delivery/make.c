@@ -81,6 +81,7 @@ static void drop(struct message *m, struct write_ends *ends)
 {
     if (m->kind == MESSAGE_LOADED)
         read_batcher_drop(m->batch);
+    free(m->question); /* whoever asked has left when delivery stopped */
     while (m->writes != NULL) {
         struct write *w = m->writes;
 

@@ -41,15 +41,23 @@ enum message_kind {
     MESSAGE_NOTE_DEAD,
     MESSAGE_DISCARD_DEAD,
     MESSAGE_SETTINGS,
+    MESSAGE_FIND, /* index, id */
+};
+
+/* A question of delivery_find().  Guarded by the lock; whoever is last to use it frees it. */
+struct place_question {
+    bool is_answered, is_left;
+    struct delivery_place place;
 };
 
 struct message {
     struct message *next;
     enum message_kind kind;
-    enum outcome how;         /* FORGET */
-    struct write *writes;     /* WRITES: linked by next */
-    struct load_batch *batch; /* LOADED */
-    uint64_t version;         /* NOTE_DEAD, DISCARD_DEAD */
+    enum outcome how;                /* FORGET */
+    struct write *writes;            /* WRITES: linked by next */
+    struct load_batch *batch;        /* LOADED */
+    uint64_t version;                /* NOTE_DEAD, DISCARD_DEAD */
+    struct place_question *question; /* FIND */
     struct delivery_settings settings;
     size_t index_len, routing_len, id_len;
     char names[]; /* FORGET, DROP, PUT_BACK, NOTE_DEAD, DISCARD_DEAD: index, routing, id */

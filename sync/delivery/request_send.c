@@ -194,6 +194,19 @@ void request_turn(struct sender *s)
         ;
 }
 
+int64_t request_sent_ms(const struct sender *s, const struct document *doc)
+{
+    LIST_EACH(l, &s->requests)
+    {
+        const struct bulk_request *r = LIST_ITEM(l, struct bulk_request, link);
+
+        for (size_t i = 0; i < r->batch.n; i++)
+            if (r->batch.docs[i] == doc)
+                return r->sent_us / 1000;
+    }
+    return s->now_ms;
+}
+
 void request_give_up_all(struct sender *s)
 {
     LIST_EACH(l, &s->requests)

@@ -5,6 +5,7 @@
 #include "src/base/magic.h"
 #include "src/net/http_client.h"
 #include "sync/delivery/index/worker_backlog.h"
+#include "sync/delivery/place.h"
 #include "sync/delivery/read_batcher.h"
 #include "sync/delivery/request.h"
 #include "sync/delivery/sender.h"
@@ -60,6 +61,26 @@ static void change_settings(struct delivery *d, const struct delivery_settings *
     draining_move(&d->draining, d->sender);
 }
 
+/* Whoever asked may have left. */
+static void find(struct delivery *d, struct place_question *f, struct str index, struct str id)
+{
+    struct delivery_place place = {0};
+
+    place_find(d->sender, index, id, &place);
+    if (place.stage == STAGE_NONE && draining_has(&d->draining, index, id))
+        place.stage = STAGE_APART;
+    lock_acquire(&d->lock);
+
+    const bool is_left = f->is_left;
+
+    f->place = place;
+    f->is_answered = true;
+    pthread_cond_broadcast(&d->turned);
+    lock_release(&d->lock);
+    if (is_left)
+        free(f);
+}
+
 static void handle(struct delivery *d, const struct message *m)
 {
     struct sender *s = d->sender;
@@ -74,6 +95,7 @@ static void handle(struct delivery *d, const struct message *m)
     case MESSAGE_DROP: drop_index(d, index); break;
     case MESSAGE_PUT_BACK: sender_put_back(s, index, routing, id); break;
     case MESSAGE_SETTINGS: change_settings(d, &m->settings); break;
+    case MESSAGE_FIND: find(d, m->question, index, id); break;
     case MESSAGE_PROBE: sender_probe(s); break;
     case MESSAGE_END_ASTRAY: sender_end_astray(s, index); break;
     case MESSAGE_PAUSE: sender_pause(s, index, routing); break;

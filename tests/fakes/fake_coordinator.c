@@ -9,6 +9,7 @@
 #include "rebalance/dead_letter/orders.h"
 #include "rebalance/state/coordinator.h"
 #include "rebalance/topic/orders.h"
+#include "rebalance/trace/trace.h"
 #include "rebalance/verify/verify.h"
 #include "rebalance/version/index.h"
 #include "src/base/buf.h"
@@ -367,6 +368,15 @@ bool coordinator_verify_all(struct coordinator *co, const struct verify_order *o
                   "verify_all %.*s repair=%d values=%d yes=%d rate=%llu version=%llu",
                   (int)o->table.len, o->table.ptr, o->repair, o->values, o->yes,
                   (unsigned long long)o->rate, (unsigned long long)o->version);
+}
+
+bool coordinator_trace(struct coordinator *co, const struct trace_request *r, struct buf *json,
+                       struct err *err)
+{
+    (void)co;
+    return called(json, err, "trace %.*s %.*s log=%d from=%.*s", (int)r->table.len,
+                  r->table.ptr, (int)r->key.len, r->key.ptr, r->log, (int)r->from.len,
+                  r->from.ptr);
 }
 
 bool coordinator_list_reports(struct coordinator *co, struct buf *json, struct err *err)

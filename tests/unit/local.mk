@@ -168,6 +168,7 @@ unit_tests += \
 	%D%/test_temporal \
 	%D%/test_thread \
 	%D%/test_ticket \
+	%D%/test_trace_code \
 	%D%/test_transaction \
 	%D%/test_transform \
 	%D%/test_transport \

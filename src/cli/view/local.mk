@@ -6,4 +6,5 @@ libmillrace_a_SOURCES += \
 	%D%/render.c %D%/render.h \
 	%D%/screen.c %D%/screen.h \
 	%D%/status_view.c %D%/status_view.h \
+	%D%/trace_view.c %D%/trace_view.h \
 	%D%/verify_view.c %D%/verify_view.h

@@ -8,10 +8,8 @@
 
 #include <inttypes.h>
 
-/* Calls add() for each element of the list at pointer. */
-static void each(struct buf *out, struct render_style style, struct str json,
-                 const char *pointer,
-                 void (*add)(struct buf *out, struct render_style style, struct str one))
+void view_each(struct buf *out, struct render_style style, struct str json, const char *pointer,
+               void (*add)(struct buf *out, struct render_style style, struct str one))
 {
     struct json_reader r;
     struct str list, one;
@@ -55,7 +53,12 @@ static void add_difference(struct buf *out, struct render_style style, struct st
     buf_append(out, STR(": "));
     render_value(out, style, d, "/kind", RENDER_TEXT);
     buf_append(out, repaired ? STR(", repaired\n") : STR("\n"));
-    each(out, style, d, "/paths", add_path);
+    view_each(out, style, d, "/paths", add_path);
+}
+
+void view_differences(struct buf *out, struct render_style style, struct str json)
+{
+    view_each(out, style, json, "/differences", add_difference);
 }
 
 static void add_apart(struct buf *out, struct render_style style, struct str one)
@@ -125,8 +128,8 @@ void view_verify(struct buf *out, struct render_style style, struct str json)
     json_find_bool(json, "/values_compared", &compared);
     if (!compared)
         buf_append(out, STR("  values are not compared: `mapping` changes _source\n"));
-    each(out, style, json, "/differences", add_difference);
-    each(out, style, json, "/apart", add_apart);
+    view_differences(out, style, json);
+    view_each(out, style, json, "/apart", add_apart);
     say_more(out, json);
     add_why(out, json);
 }

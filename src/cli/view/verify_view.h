@@ -14,4 +14,10 @@ struct buf;
 /* Append a report (millrace/verify/1) as text, or how far the job is that will make it. */
 void view_verify(struct buf *out, struct render_style style, struct str json);
 
+/* Append the elements of "differences", with their paths. */
+void view_differences(struct buf *out, struct render_style style, struct str json);
+/* Call add() for each element of the list at pointer. */
+void view_each(struct buf *out, struct render_style style, struct str json, const char *pointer,
+               void (*add)(struct buf *out, struct render_style style, struct str one));
+
 #endif

@@ -205,8 +205,6 @@ static enum trace_code equal_as(const struct trace *t)
         {"filtered", TRACE_FILTERED},
         {"unrooted", TRACE_UNROOTED},
         {"absent", TRACE_NO_ROW},
-        /* It came after both sides were equal. */
-        {"shown", TRACE_CHANGING},
     };
 
     if (t->run.keys->look.is_wanted)
@@ -214,7 +212,7 @@ static enum trace_code equal_as(const struct trace *t)
     for (size_t i = 0; i < ARRAY_LEN(codes); i++)
         if (strcmp(codes[i].row, t->row) == 0)
             return codes[i].code;
-    return TRACE_CHANGING;
+    return TRACE_CHANGING; /* the row came after both sides were equal */
 }
 
 /* A reason that was noted with its texts keeps them, also if it is told as a more exact one. */
@@ -225,8 +223,8 @@ static void note_apart(struct trace *t, enum verify_reason reason)
 
     if (code == TRACE_NOT_DELIVERED && pause != NULL)
         note_pause(t, TRACE_TOPIC_PAUSED, pause);
-    else if (code == TRACE_HELD && (t->facts & TRACE_FACT(TRACE_PAUSED)) != 0)
-        return;
+    else if (code == TRACE_HELD) /* perhaps since the last look only */
+        note_hold(t);
     else if ((t->facts & TRACE_FACT(code)) == 0)
         trace_note(t, code, t->row_reason,
                    code == TRACE_DEAD_LETTER ? STR("correct the row") : STR(""));

@@ -31,6 +31,7 @@ delivery_tests = \
 	%D%/test_delivery_areas \
 	%D%/test_delivery_mark \
 	%D%/test_delivery_drain \
+	%D%/test_delivery_place \
 	%D%/test_delivery_bad_documents \
 	%D%/test_delivery_bad_day \
 	%D%/test_stored_deletes \
@@ -47,6 +48,7 @@ tests_component_test_delivery_bad_day_LDADD       = $(delivery_rig_ldadd)
 tests_component_test_delivery_bad_documents_LDADD = $(delivery_rig_ldadd)
 tests_component_test_delivery_bounds_LDADD        = $(delivery_rig_ldadd)
 tests_component_test_delivery_drain_LDADD         = $(delivery_rig_ldadd)
+tests_component_test_delivery_place_LDADD         = $(delivery_rig_ldadd)
 tests_component_test_delivery_failures_LDADD      = $(delivery_rig_ldadd)
 tests_component_test_delivery_too_large_LDADD     = $(delivery_rig_ldadd)
 tests_component_test_delivery_purge_LDADD         = $(delivery_rig_ldadd)

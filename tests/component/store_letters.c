@@ -51,6 +51,12 @@ static void a_document_has_one_dead_letter(void **state)
     ok(store_count_dead_letters(f.s, f.a, &counts, &n, &f.err));
     assert_int_equal(n, 1);
     assert_int_equal(counts[0].count, 2);
+    ok(store_load_dead_letters(f.s, f.a, &(struct dead_letter_filter){.doc_id = d.doc_id}, &out,
+                               &n, &f.err));
+    assert_int_equal(n, 2);
+    ok(store_load_dead_letters(f.s, f.a, &(struct dead_letter_filter){.doc_id = STR("77")},
+                               &out, &n, &f.err));
+    assert_int_equal(n, 0);
     ok(store_delete_dead_letter_of(f.s, d.index, d.routing, d.doc_id, d.version - 1, &f.err));
     ok(store_count_dead_letters(f.s, f.a, &counts, &n, &f.err));
     assert_int_equal(counts[0].count, 2); /* what was written is older than the letter */

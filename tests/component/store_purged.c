@@ -136,6 +136,18 @@ static void what_has_no_answer_waits_until_it_has_settled(void **state)
     (void)load_at((struct purged_filter){.settled_ms = 1, .ahead_ms = 100}, 1);
 }
 
+static void the_changes_of_one_document_are_found_among_others(void **state)
+{
+    const struct stored_purged *out;
+
+    (void)state;
+    put(a_change("1", 1, 100));
+    put(a_change("12", 2, 100));
+    out = load_at((struct purged_filter){.ahead_ms = INT64_MAX, .doc_id = STR("12")}, 1);
+    assert_int_equal(out->version, 2);
+    (void)load_at((struct purged_filter){.ahead_ms = INT64_MAX, .doc_id = STR("2")}, 0);
+}
+
 static void purged_changes_go_with_their_index(void **state)
 {
     struct stored_purged other = a_change("1", 1, 1);
@@ -173,6 +185,7 @@ static const struct CMUnitTest tests[] = {
     STORE_TEST(what_is_purged_again_while_it_is_written_stays),
     STORE_TEST(what_cannot_be_written_now_is_passed_by),
     STORE_TEST(what_has_no_answer_waits_until_it_has_settled),
+    STORE_TEST(the_changes_of_one_document_are_found_among_others),
     STORE_TEST(purged_changes_go_with_their_index),
     STORE_TEST(many_are_put_at_once),
 };

@@ -240,6 +240,14 @@ static void a_tombstone_keeps_the_highest_version(void **state)
     same(out[1].id, ODD);
     assert_int_equal(out[1].version, 12);
     assert_int_equal(out[1].at_ms, 1200);
+    ok(store_load_tombstones(f.s, f.a,
+                             (struct tombstone_filter){.index = STR("orders_v1"), .id = ODD}, 1,
+                             &out, &n, &f.err));
+    assert_int_equal(n, 2); /* both routings, whatever the limit */
+    ok(store_load_tombstones(
+        f.s, f.a, (struct tombstone_filter){.index = STR("orders_v1"), .id = STR("1")}, 1, &out,
+        &n, &f.err));
+    assert_int_equal(n, 0);
     ok(store_drop_tombstones(f.s, 1200, &f.err));
     ok(store_load_tombstones(f.s, f.a, all_of(STR("orders_v1")), 10, &out, &n, &f.err));
     assert_int_equal(n, 1);

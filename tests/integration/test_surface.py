@@ -253,7 +253,7 @@ def test_every_command_prints_json_of_its_documented_form(w):
         ("job", ["job", "list"]), ("status", ["status"]), ("index-set", ["index", "set", part, "--rate", "0"]),
         ("index-reset", ["index", "reset", part, "--yes"]), ("version", ["index", "create", part]),
         ("export", ["export"]), ("doctor", ["doctor"]), ("explain", ["explain", part, "1"]), ("verify", ["verify", part, "--key", "1", "--values"]),
-        ("verify", ["verify", part]), ("report", ["report", "list"]), ("verify-start", ["verify", part, "--rate", "1", "--no-wait"]),
+        ("trace", ["trace", part, "1", "--log"]), ("verify", ["verify", part]), ("report", ["report", "list"]), ("verify-start", ["verify", part, "--rate", "1", "--no-wait"]),
         ("verify-progress", ["report", "get", lambda: next(j["id"] for j in daemon.json("job", "list")["items"] if j["kind"] == "verify")]),
         ("mapping", ["mapping", part]),
         ("columns", ["table", "columns", "generate", part]),
@@ -289,5 +289,5 @@ def test_every_command_prints_json_of_its_documented_form(w):
 
 
 # Fields that are there only where there is something to tell.
-OPTIONAL = {"error": {"fix", "errors", "severity", "file", "line", "column", "source"}, "dead-letter list": {"body", "more_after"}, "dead-letter show": {"more_after"}, "config delivery get": {"previous"}, "status": {"at", "verdict", "equal", "differing", "counts", "missing", "detail", "column", "every_seconds", "last", "next", "rows", "documents_done", "remaining", "until"}, "doctor": {"why", "fix"}, "verify": {"id", "reason", "routing", "kind", "repaired", "paths", "n_paths", "path", "wanted", "found"},
+OPTIONAL = {"error": {"fix", "errors", "severity", "file", "line", "column", "source"}, "dead-letter list": {"body", "more_after"}, "dead-letter show": {"more_after"}, "config delivery get": {"previous"}, "status": {"at", "verdict", "equal", "differing", "counts", "missing", "detail", "column", "every_seconds", "last", "next", "rows", "documents_done", "remaining", "until"}, "doctor": {"why", "fix"}, "verify": {"id", "reason", "routing", "kind", "repaired", "paths", "n_paths", "path", "wanted", "found"}, "trace": {"first"},
             "apply": {"severity", "file", "line", "column", "message", "fix", "fields", "path", "before", "after"}}

@@ -1,7 +1,12 @@
 """`trace` of one document: one sentence says why it is, or is not, as its row; what cannot be judged is never called different."""
-from servers import Failed, wait_until
+import time
+
+from detour import Detour
+from servers import Failed, free_port, wait_until
 from test_dead_letters import broken, followed
+from test_fan_out import follow, load, rename
 from test_held import two_tables, wait_held
+from test_kill import Writer
 from test_purge import key_of, put_purged_into
 from test_verify import SHARDS, Damage, make
 
@@ -133,6 +138,40 @@ def test_a_purged_change_is_told_as_purged(w):
         raise Failed(f"{answer}")
 
 
+def test_a_job_that_works_off_the_documents_of_an_index_is_told(w):
+    load(w)
+    daemon = follow(w, delivery={"purge": "off"})
+    daemon.command("index", "pause", f"{w.schema}.orders")
+    rename(w, "mug")
+    wait_until("the row is a job", lambda: daemon.metric("millrace_fan_out_jobs") == 1, 60)
+    answer = expect(trace(w, daemon, 9, ok=(75,)), "paused", fan_out_jobs=1)
+    if "fan_out" not in answer["facts"]:
+        raise Failed(f"{answer}")
+    daemon.command("index", "resume", f"{w.schema}.orders")
+    w.equal(daemon, seconds=60)
+    wait_until("nothing is left", lambda: daemon.metric("millrace_fan_out_jobs") == 0, 60)
+    expect(trace(w, daemon, 9), "equal", fan_out_jobs=0)
+
+
+def test_a_row_under_a_write_load_is_never_called_different(w):
+    daemon, work, _ = w.work_on_shop()
+    writer = Writer(w, work, pause=0.001)
+    try:
+        keys, codes = [row[0] for row in w.sql("SELECT id FROM orders ORDER BY id LIMIT 60")], {}
+        until = time.monotonic() + 15
+        while time.monotonic() < until:
+            for key in keys[:20]:
+                answer = trace(w, daemon, key, ok=(0, 75))
+                codes[answer["code"]] = codes.get(answer["code"], 0) + 1
+        if not codes.get("equal"):
+            raise Failed(f"nothing was judged: {codes}")
+    finally:
+        writer.rest()
+        writer.end()
+    w.equal(daemon)
+    expect(trace(w, daemon, keys[0]), "equal")
+
+
 def test_the_documents_of_a_related_row_are_listed_and_judged(w):
     daemon, damage = w.follow(make(w)), Damage(w)
     answer = expect(trace(w, daemon, 10, table="item"), "shown_equal", more=False)
@@ -210,8 +249,32 @@ def test_keys_of_several_columns_and_odd_texts_are_taken_and_wrong_ones_refused(
             raise Failed(f"{words} printed {done.stdout}")
 
 
-def test_a_table_without_a_built_index_and_an_engine_that_is_away_have_their_codes(w):
-    w.sql("CREATE TABLE orders (id INT PRIMARY KEY)", "INSERT INTO orders VALUES (1)")
+def test_a_table_without_a_built_index_has_a_code_until_it_is_built(w):
+    w.sql("CREATE TABLE orders (id INT PRIMARY KEY)",
+          "INSERT INTO orders WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60) SELECT i FROM n")
     daemon = w.millrace()
     daemon.apply(w.definitions({"table": "orders"}))
-    expect(trace(w, daemon, 1, ok=(75,)), "no_index", next=f"millrace index create {w.schema}.orders")
+    table = f"{w.schema}.orders"
+    expect(trace(w, daemon, 1, ok=(75,)), "no_index", next=f"millrace index create {table}")
+    daemon.command("index", "create", table, "--rate", "1", "--no-wait")
+    answer = expect(trace(w, daemon, 1, ok=(75,)), "being_built")
+    if [v["state"] for v in answer["versions"]] != ["changing"]:
+        raise Failed(f"{answer}")
+    daemon.command("index", "set", table, "--rate", "0")
+    wait_until("it is built", lambda: trace(w, daemon, 1, ok=(0, 75))["code"] == "equal", 60)
+
+
+def test_a_table_that_goes_is_told_as_stopped_and_a_side_that_is_away_as_that(w):
+    with Detour(free_port()) as detour:
+        detour.lead_to(w.engine.port)
+        daemon = w.follow(make(w), search={"url": [f"http://127.0.0.1:{detour.port}"]})
+        expect(trace(w, daemon, 1), "equal")
+        detour.lead_to(free_port())
+        expect(trace(w, daemon, 1, ok=(75,)), "engine_away")
+        detour.lead_to(w.engine.port)
+        wait_until("the engine is back", lambda: trace(w, daemon, 1, ok=(0, 75))["code"] == "equal", 60)
+        w.sql("DROP TABLE orders")
+        wait_until("its table is stopped", lambda: w.table(daemon, "orders")["state"] == "stopped", 60)
+        answer = expect(trace(w, daemon, 1, ok=(75,)), "stopped")
+        if not answer["values"]["why"] or not answer["next"].startswith("millrace "):
+            raise Failed(f"{answer}")

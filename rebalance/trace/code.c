@@ -40,6 +40,7 @@ static const struct row {
                            "the search engine does not say what it stores: {why}", STATUS},
     [TRACE_SERVER_AWAY] = {"server_away", UNKNOWN,
                            "a server with rows of {table} cannot be read: {why}", STATUS},
+    [TRACE_ASTRAY] = {"astray", UNKNOWN, "searches do not read index {index}: {why}", "{fix}"},
 
     [TRACE_EQUAL] = {"equal", EQUAL, "document {id} is as its row says", ""},
     [TRACE_SOFT_DELETED] = {"soft_deleted", EQUAL,
@@ -50,6 +51,10 @@ static const struct row {
                         "the parent or root of row {id} is not known, so it has no document",
                         ""},
     [TRACE_NO_ROW] = {"no_row", EQUAL, "there is no row {id}, and no document", ""},
+    [TRACE_NOT_FOLLOWED] = {"not_followed", EQUAL,
+                            "document {id} is as its row says, but for parts with "
+                            "`refresh: none`",
+                            ""},
 
     [TRACE_PAUSED] = {"paused", UNKNOWN, "index {index} gets nothing: {why}",
                       "millrace index resume {table}"},
@@ -88,9 +93,6 @@ static const struct row {
     [TRACE_CHANGING] = {"changing", UNKNOWN,
                         "the row or document {id} changes while it is looked at",
                         "trace again"},
-    [TRACE_NOT_FOLLOWED] = {"not_followed", UNKNOWN,
-                            "document {id} differs only in parts with `refresh: none`",
-                            "if that is not wished, change `refresh`"},
 
     [TRACE_LINEAGE] = {"wrong_lineage", DIFFERENT,
                        "document {id} has a version that Millrace did not give out, and never "
@@ -190,5 +192,8 @@ void trace_append_sentence(struct buf *b, enum trace_code code, const struct tra
 
 void trace_append_next(struct buf *b, enum trace_code code, const struct trace_names *n)
 {
-    append(b, rows[code].next, n, true);
+    struct trace_names names = *n;
+
+    names.fix = n->fix.len > 0 ? n->fix : STR(STATUS " says more");
+    append(b, rows[code].next, &names, true);
 }

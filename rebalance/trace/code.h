@@ -27,12 +27,14 @@ enum trace_code {
     TRACE_INDEX_CLOSED,
     TRACE_ENGINE_AWAY,
     TRACE_SERVER_AWAY,
+    TRACE_ASTRAY, /* searches read another index, whatever this one has */
     /* Both were looked at, and are equal. */
     TRACE_EQUAL,
     TRACE_SOFT_DELETED, /* this and the next: rightly no document */
     TRACE_FILTERED,
     TRACE_UNROOTED,
     TRACE_NO_ROW,
+    TRACE_NOT_FOLLOWED, /* as its definition wants it */
     /* They differ for now. */
     TRACE_PAUSED,
     TRACE_HELD,
@@ -48,7 +50,6 @@ enum trace_code {
     TRACE_BY_TIME,
     TRACE_NOT_DELIVERED,
     TRACE_CHANGING,
-    TRACE_NOT_FOLLOWED,
     /* They differ. */
     TRACE_LINEAGE,
     TRACE_ROUTING,
@@ -75,7 +76,8 @@ const char *trace_word(enum trace_code code);
 /* "equal", "different" or "unknown". */
 const char *trace_verdict(enum trace_code code);
 
-/* What the sentences name.  why and fix: of the fact that is told; each may be empty. */
+/* What the sentences name.  why and fix: of the fact that is told; each may be empty;
+ * without a fix, the status says more. */
 struct trace_names {
     struct str table, id, index, why, fix;
 };

@@ -3,6 +3,8 @@
 #include "rebalance/trace/parts.h"
 
 #include "rebalance/state/pauses.h"
+#include "rebalance/watch/engine_check.h"
+#include "rebalance/watch/findings.h"
 #include "src/store/fan_out.h"
 
 #include <inttypes.h>
@@ -46,6 +48,18 @@ static void note_hold(struct trace *t)
     buf_free(&rebuild);
 }
 
+static void note_astray(struct trace *t)
+{
+    size_t n;
+    const struct finding *list = findings_all(t->co->findings, t->arena, &n);
+
+    for (size_t i = 0; t->available != NULL && i < n; i++)
+        if (str_equal(list[i].alias, table_index(t->lead))) {
+            trace_note(t, TRACE_ASTRAY, list[i].reason, list[i].fix);
+            return;
+        }
+}
+
 void trace_note_state(struct trace *t)
 {
     const struct stored_stop *stop = catalogue_stop(t->catalogue, table_name(t->lead));
@@ -63,6 +77,7 @@ void trace_note_state(struct trace *t)
     if (pause != NULL)
         note_pause(t, TRACE_PAUSED, pause);
     note_hold(t);
+    note_astray(t);
     if (t->lead->sync_every_s > 0)
         trace_note(t, TRACE_BY_TIME, STR(""), STR(""));
     if (t->run.pipeline != NULL && (pipeline_cascades_wait_for(t->run.pipeline, t->index) ||

@@ -23,7 +23,7 @@ static void note_error(struct trace *t, enum trace_code code, const struct err *
     const char *fix = strstr(why->msg, sign);
 
     if (fix == NULL)
-        trace_note(t, code, str_from(why->msg), STR("millrace status says why"));
+        trace_note(t, code, str_from(why->msg), STR(""));
     else
         trace_note(t, code, (struct str){why->msg, (size_t)(fix - why->msg)},
                    str_from(fix + strlen(sign)));
@@ -127,6 +127,8 @@ static bool trace_document(struct trace *t, struct err *err)
     if (!trace_ask_around(t, err))
         return false;
     trace_note_verdict(t);
+    if (t->facts == 0) /* what kept it back ended meanwhile */
+        trace_note(t, TRACE_CHANGING, STR(""), STR(""));
     (void)!trace_find_shown(t, false, &ignored, &none);
     return true;
 }

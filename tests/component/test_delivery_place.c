@@ -124,6 +124,7 @@ static void what_comes_during_a_drain_is_apart(void **state)
     rig_wait_requests(r, 1);
     rig_index(r, 2, 100, "new");
     assert_int_equal(find(r, "2").stage, STAGE_APART);
+    assert_int_equal(find(r, "3").stage, STAGE_NONE);
     assert_int_equal(find(r, "1").stage, STAGE_SENT);
     fake_search_clear_rules(r->fake);
     pthread_join(thread, NULL);

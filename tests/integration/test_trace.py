@@ -3,6 +3,7 @@ import time
 
 from detour import Detour
 from servers import Failed, free_port, wait_until
+from test_astray import aliases, looks
 from test_dead_letters import broken, followed
 from test_fan_out import follow, load, rename
 from test_held import two_tables, wait_held
@@ -129,6 +130,23 @@ def test_an_index_that_is_held_closed_or_gone_has_a_code_of_its_own(w):
     expect(trace(w, daemon, 8, ok=(75,), table="busy"), "index_absent")
 
 
+def test_searches_that_read_another_index_are_told_also_where_the_document_is_equal(w):
+    daemon = w.follow(make(w), **looks(w))
+    theirs, alias = f"{w.schema}-theirs", w.index("orders")
+    w.engine.ask("PUT", f"/{theirs}", {})
+    aliases(w, ("remove", f"{alias}_v1", alias), ("add", theirs, alias))
+    wait_until("it is told", lambda: trace(w, daemon, 1, ok=(0, 75))["code"] == "astray", 60)
+    answer = expect(trace(w, daemon, 1, ok=(75,)), "astray")
+    if "equal" not in answer["facts"] or theirs not in answer["sentence"]:
+        raise Failed(f"{answer}")
+
+
+def test_a_part_that_is_not_followed_differs_as_its_definition_wants_it(w):
+    daemon = w.follow(make(w))
+    w.sql("UPDATE customer SET name = 'Eve'")
+    expect(trace(w, daemon, 1), "not_followed", verdict="equal")
+
+
 def test_a_purged_change_is_told_as_purged(w):
     daemon = two_tables(w)
     daemon.command("index", "pause", f"{w.schema}.busy")
@@ -169,7 +187,8 @@ def test_a_row_under_a_write_load_is_never_called_different(w):
         writer.rest()
         writer.end()
     w.equal(daemon)
-    expect(trace(w, daemon, keys[0]), "equal")
+    for key in keys[:5]:
+        expect(trace(w, daemon, key), trace(w, daemon, key)["code"], verdict="equal")
 
 
 def test_the_documents_of_a_related_row_are_listed_and_judged(w):

@@ -40,7 +40,7 @@ static void a_difference_is_told_only_if_nothing_is_on_its_way(void **state)
         TRACE_PAUSED,       TRACE_HELD,         TRACE_SENT,          TRACE_READING,
         TRACE_QUEUED,       TRACE_APART,        TRACE_UNSTORED,      TRACE_DEAD_LETTER,
         TRACE_PURGED,       TRACE_FAN_OUT,      TRACE_CASCADE,       TRACE_BY_TIME,
-        TRACE_CHANGING,     TRACE_TOPIC_PAUSED, TRACE_NOT_DELIVERED, TRACE_NOT_FOLLOWED,
+        TRACE_CHANGING,     TRACE_TOPIC_PAUSED, TRACE_NOT_DELIVERED, TRACE_ASTRAY,
         TRACE_INDEX_ABSENT, TRACE_INDEX_CLOSED,
     };
 
@@ -58,7 +58,7 @@ static void a_difference_is_told_only_if_nothing_is_on_its_way(void **state)
 static void an_equal_document_is_equal_whatever_is_on_its_way(void **state)
 {
     (void)state;
-    for (int i = TRACE_PAUSED; i <= TRACE_NOT_FOLLOWED; i++)
+    for (int i = TRACE_PAUSED; i <= TRACE_CHANGING; i++)
         assert_string_equal(
             trace_verdict(trace_choose(TRACE_FACT(TRACE_EQUAL) | TRACE_FACT(i))), "equal");
 }
@@ -98,6 +98,18 @@ static void a_command_takes_its_names_as_a_shell_does(void **state)
     buf_free(&sentence);
 }
 
+static void without_a_fix_the_status_is_the_next_step(void **state)
+{
+    struct trace_names bare = names;
+    struct buf next = {0};
+
+    (void)state;
+    bare.fix = STR("");
+    trace_append_next(&next, TRACE_STOPPED, &bare);
+    assert_string_equal(next.ptr, "millrace status says more");
+    buf_free(&next);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -108,6 +120,7 @@ int main(void)
         cmocka_unit_test(an_equal_document_is_equal_whatever_is_on_its_way),
         cmocka_unit_test(each_code_has_a_word_of_its_own_and_a_whole_sentence),
         cmocka_unit_test(a_command_takes_its_names_as_a_shell_does),
+        cmocka_unit_test(without_a_fix_the_status_is_the_next_step),
     };
     return cmocka_run_group_tests_name("trace code", tests, NULL, NULL);
 }

@@ -136,7 +136,7 @@ static void add_shown(struct buf *out, struct render_style style, struct str one
     render_line(out, one, parts, ARRAY_LEN(parts));
 }
 
-static void add_column(struct buf *out, struct render_style style, struct str one)
+static void add_word(struct buf *out, struct render_style style, struct str one)
 {
     buf_append_char(out, ' ');
     render_value(out, style, one, "", RENDER_TEXT);
@@ -150,7 +150,7 @@ static void add_change(struct buf *out, struct render_style style, struct str on
     render_value(out, style, one, "/time", RENDER_TEXT);
     buf_append(out, STR("  "));
     render_value(out, style, one, "/op", RENDER_TEXT);
-    view_each(out, style, one, "/columns", add_column);
+    view_each(out, style, one, "/columns", add_word);
     buf_append_char(out, '\n');
 }
 
@@ -183,8 +183,8 @@ void view_trace(struct buf *out, struct render_style style, struct str json)
 
     add_text(out, json, "", "/sentence");
     add_text(out, json, "next: ", "/next");
-    buf_append(out, STR("  code: "));
-    render_value(out, style, json, "/code", RENDER_TEXT);
+    buf_append(out, STR("  facts:"));
+    view_each(out, style, json, "/facts", add_word);
     buf_append_char(out, '\n');
     render_line(out, json, row, ARRAY_LEN(row));
     add_text(out, json, "    ", "/row/reason");

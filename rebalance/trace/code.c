@@ -21,7 +21,7 @@ static const struct row {
     [TRACE_BEING_BUILT] = {"being_built", UNKNOWN,
                            "the first index of {table} is being built, and searches do not "
                            "use it yet",
-                           "wait for it: millrace job list"},
+                           "{fix}"},
     [TRACE_NO_INDEX] = {"no_index", UNKNOWN, "table {table} has no index that searches use",
                         REBUILD},
     [TRACE_STOPPED] = {"stopped", UNKNOWN,
@@ -111,13 +111,13 @@ static const struct row {
                          VERIFY},
 
     [TRACE_SHOWN_DIFFERENT] = {"shown_different", DIFFERENT,
-                               "at least one document that shows row {id} of {table} is not "
-                               "as its own row says",
-                               "trace that document"},
+                               "row {id} of {table} is shown by a document that is not as "
+                               "its own row says: {why}",
+                               "{fix}"},
     [TRACE_SHOWN_UNKNOWN] = {"shown_unknown", UNKNOWN,
-                             "at least one document that shows row {id} of {table} cannot be "
-                             "judged now",
-                             "trace that document"},
+                             "not all documents that show row {id} of {table} can be judged "
+                             "now: {why}",
+                             "{fix}"},
     [TRACE_SHOWN_EQUAL] = {"shown_equal", EQUAL,
                            "the documents listed show row {id} of {table}, and are as their "
                            "own rows say",

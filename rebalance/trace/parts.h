@@ -136,8 +136,8 @@ void trace_read_log(struct trace *t);
 
 /*
  * Find the documents that show the row at a place that is not their own row, and judge them if
- * that is wished.  Returns false if no definition shows the table, with the error of the caller
- * untouched; *ok is false if a side could not be asked, or the key is none.
+ * that is wished; notes what they are, or why they cannot be judged.  Returns false if no
+ * definition shows the table, with err untouched.  *ok becomes false if the key is none.
  */
 bool trace_find_shown(struct trace *t, bool judge, bool *ok, struct err *err) MUST_CHECK;
 

@@ -133,7 +133,8 @@ static bool find_documents(struct showing *s, struct err *err)
         const struct plan *p = ((const struct reading *)s->run.targets[i]->plan)->plan;
 
         for (size_t place = 1; place < plan_n_places(p); place++)
-            if (is_of_row(s, p, place) && !find_at(s, s->run.targets[i], place, err))
+            if (is_of_row(s, p, place) && !plan_place_leads(p, place) &&
+                !find_at(s, s->run.targets[i], place, err))
                 return false;
     }
     return true;
@@ -143,7 +144,8 @@ static bool find_documents(struct showing *s, struct err *err)
 
 static enum trace_code judged(const struct verify_key *k)
 {
-    if (k->state == VERIFY_EQUAL)
+    if (k->state == VERIFY_EQUAL ||
+        (k->state == VERIFY_APART && k->reason == VERIFY_NOT_FOLLOWED))
         return TRACE_SHOWN_EQUAL;
     return k->state == VERIFY_DIFFERS ? TRACE_SHOWN_DIFFERENT : TRACE_SHOWN_UNKNOWN;
 }
@@ -155,6 +157,23 @@ static bool judge(struct showing *s, struct err *err)
     for (size_t i = 0; i < s->n; i++)
         verify_run_name_document(&s->run, s->ids[i], &s->run.keys[i]);
     return verify_run_settle(&s->run, err);
+}
+
+/* Of several documents that are alike, the first is named. */
+static void note(struct trace *t, const struct trace_shown *one)
+{
+    struct buf why = {0}, fix = {0};
+
+    if ((t->facts & TRACE_FACT(one->is)) != 0)
+        return;
+    buf_printf(&why, "%" STR_FMT " of %" STR_FMT, STR_ARG(one->id), STR_ARG(one->table));
+    buf_append(&fix, STR("millrace trace "));
+    buf_append_word(&fix, one->table);
+    buf_append_char(&fix, ' ');
+    buf_append_word(&fix, one->id);
+    trace_note(t, one->is, buf_str(&why), buf_str(&fix));
+    buf_free(&why);
+    buf_free(&fix);
 }
 
 static void list(struct showing *s, bool is_judged)
@@ -173,7 +192,7 @@ static void list(struct showing *s, bool is_judged)
             .is = is_judged ? judged(&s->run.keys[i]) : TRACE_SHOWN_UNKNOWN,
         };
         if (is_judged)
-            trace_note(t, one->is, STR(""), STR(""));
+            note(t, one);
     }
     t->has_more_shown = t->has_more_shown || s->has_more;
 }
@@ -212,12 +231,20 @@ bool trace_find_shown(struct trace *t, bool judge_them, bool *ok, struct err *er
 
     *ok = true;
     for (size_t i = 0; *ok && i < d->n_tables; i++) {
+        struct err why = {0};
+
         if (!reaches(&d->tables[i], t->asked->table) || !is_first(d, i, t->asked->table))
             continue;
         any = true;
-        *ok = show(t, &d->tables[i], judge_them, err);
+        if (show(t, &d->tables[i], judge_them, &why))
+            continue;
+        *ok = why.code != 422;
+        if (!*ok)
+            *err = why;
+        else if (judge_them)
+            trace_note(t, TRACE_SHOWN_UNKNOWN, str_from(why.msg), STR(""));
     }
-    if (any && *ok && judge_them && t->n_shown == 0)
+    if (any && judge_them && t->facts == 0)
         trace_note(t, TRACE_SHOWN_NOWHERE, STR(""), STR(""));
     return any;
 }

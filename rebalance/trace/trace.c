@@ -72,12 +72,21 @@ static bool is_stopped(const struct verify_run *run)
 
 static void note_why_not_begun(struct trace *t, const struct err *why)
 {
-    if (t->available == NULL && catalogue_coming(t->catalogue, table_index(t->lead)) != NULL)
-        trace_note(t, TRACE_BEING_BUILT, STR(""), STR(""));
+    const struct stored_version *coming = catalogue_coming(t->catalogue, table_index(t->lead));
+    struct buf cutover = {0};
+
+    buf_append(&cutover, STR("millrace index cutover "));
+    buf_append_word(&cutover, table_name(t->lead));
+    if (t->available == NULL && coming != NULL)
+        trace_note(t, TRACE_BEING_BUILT, STR(""),
+                   catalogue_wait(t->catalogue, coming) != NULL
+                       ? buf_str(&cutover)
+                       : STR("wait for it: millrace job list"));
     else if (t->available == NULL)
         trace_note(t, TRACE_NO_INDEX, STR(""), STR(""));
     else
         note_error(t, is_stopped(&t->run) ? TRACE_STOPPED : TRACE_NOT_RUNNING, why);
+    buf_free(&cutover);
 }
 
 /* Returns false if the request makes no sense. */
@@ -129,7 +138,8 @@ static bool trace_document(struct trace *t, struct err *err)
     trace_note_verdict(t);
     if (t->facts == 0) /* what kept it back ended meanwhile */
         trace_note(t, TRACE_CHANGING, STR(""), STR(""));
-    (void)!trace_find_shown(t, false, &ignored, &none);
+    if ((t->facts & TRACE_FACT(TRACE_SERVER_AWAY)) == 0)
+        (void)!trace_find_shown(t, false, &ignored, &none);
     return true;
 }
 
@@ -140,7 +150,7 @@ static bool trace_related(struct trace *t, struct err *err)
 
     if (!trace_find_shown(t, true, &ok, &why))
         return false; /* err says that there is no such table */
-    *err = why;       /* none, or that of a side */
+    *err = why;       /* none, or that of the key */
     return ok;
 }
 

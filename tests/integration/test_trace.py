@@ -204,7 +204,9 @@ def test_the_documents_of_a_related_row_are_listed_and_judged(w):
     if len(many["shown_in"]) != 100 or many["more"] is not True:
         raise Failed(f"{len(many['shown_in'])} documents, more is {many['more']}")
     damage.change(4, lambda d: d["items"][0].update(qty=7))
-    expect(trace(w, daemon, 12, table="item", ok=(1,)), "shown_different")
+    different = expect(trace(w, daemon, 12, table="item", ok=(1,)), "shown_different")
+    if different["next"] != f"millrace trace {w.schema}.orders 4":
+        raise Failed(f"{different}")
     said = daemon.command("trace", f"{w.schema}.item", "12", ok=(1,)).stdout
     if "document 4 of" not in said:
         raise Failed(said)
@@ -269,12 +271,15 @@ def test_keys_of_several_columns_and_odd_texts_are_taken_and_wrong_ones_refused(
 
 
 def test_a_table_without_a_built_index_has_a_code_until_it_is_built(w):
-    w.sql("CREATE TABLE orders (id INT PRIMARY KEY)",
+    w.sql("CREATE TABLE orders (id INT PRIMARY KEY)", "CREATE TABLE note (id INT PRIMARY KEY, order_id INT, KEY (order_id))",
           "INSERT INTO orders WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60) SELECT i FROM n")
     daemon = w.millrace()
-    daemon.apply(w.definitions({"table": "orders"}))
+    notes = {"from": "id", "table": "note", "to": "order_id", "as": "notes", "many": True}
+    daemon.apply(w.definitions({"table": "orders", "relations": [notes]}))
     table = f"{w.schema}.orders"
     expect(trace(w, daemon, 1, ok=(75,)), "no_index", next=f"millrace index create {table}")
+    if "no index" not in expect(trace(w, daemon, 1, table="note", ok=(75,)), "shown_unknown")["sentence"]:
+        raise Failed("the reason is not told")
     daemon.command("index", "create", table, "--rate", "1", "--no-wait")
     answer = expect(trace(w, daemon, 1, ok=(75,)), "being_built")
     if [v["state"] for v in answer["versions"]] != ["changing"]:

@@ -7,10 +7,8 @@
 const char *verify_pass_word(enum verify_pass pass)
 {
     static const char *const words[N_VERIFY_PASSES] = {
-        [VERIFY_ROWS] = "rows",
-        [VERIFY_DOCUMENTS] = "documents",
-        [VERIFY_LISTED] = "repair",
-        [VERIFY_OVER] = "over",
+        [VERIFY_ROWS] = "rows", [VERIFY_DOCUMENTS] = "documents", [VERIFY_LISTED] = "repair",
+        [VERIFY_OVER] = "over", [VERIFY_SAMPLE] = "sample",
     };
 
     return words[pass];

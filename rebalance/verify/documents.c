@@ -145,8 +145,8 @@ static void add_news(struct verify_job *j, const struct verify_run *run)
         }
 }
 
-static bool settle(struct verify_job *j, struct verify_run *run, struct verify_key *keys,
-                   size_t n, struct err *err)
+bool verify_settle_hits(struct verify_job *j, struct verify_run *run, struct verify_key *keys,
+                        size_t n, struct err *err)
 {
     for (size_t at = 0; at < n; at += VERIFY_GROUP) {
         const size_t some = n - at < VERIFY_GROUP ? n - at : VERIFY_GROUP;
@@ -197,7 +197,7 @@ static bool check_hits(struct verify_job *j, struct verify_run *run,
     for (size_t i = 0; i < n; i++)
         if (!fine[i])
             keys[n_suspects++] = keys[i];
-    return settle(j, run, keys, n_suspects, err);
+    return verify_settle_hits(j, run, keys, n_suspects, err);
 }
 
 static void end_slice(struct verify_job *j)

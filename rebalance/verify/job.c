@@ -4,6 +4,7 @@
 
 #include "rebalance/verify/compared.h"
 #include "rebalance/verify/reports.h"
+#include "rebalance/verify/sample_state.h"
 #include "rebalance/version/marks.h"
 
 #include "src/base/clock.h"
@@ -25,9 +26,17 @@ static uint64_t count_done(const struct verify_job *j)
     return j->at.rows + j->at.hits + j->slice_hits;
 }
 
+/* Both sides are read; of a large index, a sample reads a half of each. */
+static uint64_t count_all(const struct verify_job *j)
+{
+    const uint64_t asked = verify_sample_asked(j->sample);
+
+    return asked > 0 && asked < j->at.total ? asked : j->at.total * 2;
+}
+
 static void show(struct verify_job *j, const struct err *why)
 {
-    const uint64_t total = j->at.total * 2, done = count_done(j);
+    const uint64_t total = count_all(j), done = count_done(j);
     struct verify_progress seen = {.pass = j->at.pass, .done = done};
 
     job_pace_update(&j->pace, done, clock_mono_ms());
@@ -47,16 +56,19 @@ static bool save(struct verify_job *j, struct err *err)
     job.cursor = buf_str(&j->cursor);
     job.state = STR("running");
     job.rows_done = j->at.rows + j->at.hits;
-    job.rows_total = j->at.total * 2;
+    job.rows_total = count_all(j);
     job.updated_ms = clock_wall_ms();
     j->saved_ms = clock_mono_ms();
     return store_save_job(j->co->opt.store, j->term, &job, err);
 }
 
-/* Whether a job that begins again here would find and count the same: not within a slice. */
+/*
+ * Whether a job that begins again here would find and count the same: not within a slice, nor a
+ * sample, which is taken anew.
+ */
 static bool is_safe_place(const struct verify_job *j)
 {
-    return !j->pages_open;
+    return !j->pages_open && j->at.pass != VERIFY_SAMPLE;
 }
 
 static bool note_step(struct verify_job *j, struct err *err)
@@ -83,6 +95,7 @@ static bool step(struct verify_job *j, struct err *err)
         [VERIFY_ROWS] = verify_rows_step,
         [VERIFY_DOCUMENTS] = verify_documents_step,
         [VERIFY_LISTED] = verify_listed_step,
+        [VERIFY_SAMPLE] = verify_sample_step,
     };
 
     return steps[j->at.pass](j, err) && note_step(j, err);
@@ -95,24 +108,25 @@ static void pay(struct verify_job *j, uint64_t before)
         job_limit_take(&j->limit, j->rate, count_done(j) - before, clock_mono_ms());
 
     if (ms > 0)
-        stop_wait(&j->co->stop, ms);
+        stop_wait(j->stop, ms);
 }
 
 /* Begin again from the last cursor after a while. Returns false if that is of no use. */
 static bool survive(struct verify_job *j, const struct err *err)
 {
     verify_documents_close(j);
+    sample_clear(j->sample);
     verify_cursor_read(j);
     show(j, err);
     if (err->kind == ERR_STOP || err->kind == ERR_REJECT || err->kind == ERR_FATAL ||
         clock_mono_ms() - j->moved_ms > GIVE_UP_MS)
         return false;
-    return !stop_wait(&j->co->stop, RETRY_MS);
+    return !stop_wait(j->stop, RETRY_MS);
 }
 
 static void run_steps(struct verify_job *j, struct err *err)
 {
-    while (j->at.pass != VERIFY_OVER && !stop_is_set(&j->co->stop)) {
+    while (j->at.pass != VERIFY_OVER && !stop_is_set(j->stop)) {
         const uint64_t before = count_done(j);
 
         *err = (struct err){0};
@@ -138,12 +152,12 @@ static void say_why_not_repaired(const struct verify_job *j, struct buf *why)
                    STR_ARG(j->job.table));
 }
 
-/* What was compared to its end is the index's last comparison. */
+/* What was compared to its end, and as a whole, is the index's last comparison. */
 static bool keep_compared(struct verify_job *j, struct err *err)
 {
     struct buf name = {0}, json = {0};
 
-    if (j->at.pass != VERIFY_OVER)
+    if (j->at.pass != VERIFY_OVER || j->sample != NULL)
         return true;
     buf_append(&name, STR(STORE_COMPARED));
     coordinator_index_name(&name, j->job.index, j->job.version);
@@ -167,8 +181,8 @@ static bool end_well(struct verify_job *j, struct str report, struct err *err)
 /* The mark of an index is taken away by what compares all of it and finds it equal. */
 static void end_mark(struct verify_job *j)
 {
-    const bool is_equal =
-        j->at.pass == VERIFY_OVER && strcmp(verify_result_verdict(&j->result), "equal") == 0;
+    const bool is_equal = j->at.pass == VERIFY_OVER && j->sample == NULL &&
+                          strcmp(verify_result_verdict(&j->result), "equal") == 0;
     struct buf index = {0};
     struct err err = {0};
 
@@ -192,13 +206,14 @@ static void finish(struct verify_job *j, const struct err *failure)
         verify_result_merge(&j->result, &j->open);
     j->report.why = buf_str(&why);
     j->report.job = j->job.id;
+    j->report.sample = verify_sample_asked(j->sample);
     j->report.from = j->at.from;
     j->report.began_ms = j->at.began_ms;
     j->report.looks = (unsigned)j->at.looks;
     verify_report_append(&j->report, &j->result, &report);
     end_mark(j);
     while (!end_well(j, buf_str(&report), &err) && err.kind == ERR_RETRY)
-        if (stop_wait(&j->co->stop, RETRY_MS))
+        if (stop_wait(j->stop, RETRY_MS))
             break;
     log_info("a verification has ended", KV("table", j->job.table), KV("job", j->job.id),
              KV("differing", j->result.differing), KV("repaired", j->result.repaired));
@@ -216,6 +231,7 @@ void *verify_job_main(void *arg)
 
     if (j->cursor.len == 0) {
         j->at.began_ms = clock_wall_ms();
+        j->at.pass = j->sample != NULL ? VERIFY_SAMPLE : VERIFY_ROWS;
         verify_cursor_write(j);
     } else {
         verify_cursor_read(j);
@@ -223,7 +239,7 @@ void *verify_job_main(void *arg)
     j->moved_ms = clock_mono_ms();
     run_steps(j, &err);
     verify_documents_close(j);
-    if (!stop_is_set(&j->co->stop))
+    if (!stop_is_set(j->stop))
         finish(j, &err);
     verify_jobs_end(j->co->verifies, j);
     return NULL;

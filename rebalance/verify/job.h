@@ -6,7 +6,7 @@
  * order and fetches their documents; documents.c reads the ids of the index and looks their
  * rows up. What either suspects goes through the looks (looks.c), without waiting long. What is
  * not found equal is on a list, and goes through the looks again at the end, when it may be
- * repaired (listed.c).
+ * repaired (listed.c). A sample (sample.c) takes the place of both passes.
  *
  * A step adds what it found to the result, or fails and leaves the job to begin again from its
  * last cursor (cursor.c), as after a kill.
@@ -34,7 +34,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VERIFY_GROUP 100 /* keys that go through the looks together */
+#define VERIFY_GROUP       100 /* keys that go through the looks together */
+#define VERIFY_CHUNK_ROWS  500 /* of one read */
+#define VERIFY_CHUNK_BYTES (4 << 20)
 
 /* How far a job is. */
 struct verify_place {
@@ -49,6 +51,9 @@ struct verify_place {
     uint64_t looks;
 };
 
+struct loaded;
+struct verify_sample;
+
 struct verify_job {
     enum magic magic;
     struct coordinator *co;
@@ -56,7 +61,9 @@ struct verify_job {
     struct stored_job job; /* id, index, table, version */
     uint64_t term;
     bool repair, yes, values;
-    uint64_t rate; /* rows and ids per second; 0: no limit */
+    uint64_t rate;                /* rows and ids per second; 0: no limit */
+    struct stop *stop;            /* borrowed; ends the job */
+    struct verify_sample *sample; /* NULL: all is compared */
 
     struct verify_place at;
     struct verify_result result;
@@ -80,11 +87,43 @@ struct verify_job {
     struct verify_job *next;
 };
 
+/* Rows of one table, as they were read now. */
+struct verify_rows {
+    struct target *target;
+    const struct loaded *rows;
+    const struct str *hits; /* the routings that documents were found with; NULL: a range */
+    size_t n;
+};
+
 /* One step of a pass. Sets at.pass when the pass is over. Blocks. */
 bool verify_rows_step(struct verify_job *j, struct err *err) MUST_CHECK;
 bool verify_documents_step(struct verify_job *j, struct err *err) MUST_CHECK;
 bool verify_listed_step(struct verify_job *j, struct err *err) MUST_CHECK;
+/* Put hits through the looks and count what the rows' side cannot have told: documents.c. */
+bool verify_settle_hits(struct verify_job *j, struct verify_run *run, struct verify_key *keys,
+                        size_t n, struct err *err) MUST_CHECK;
+bool verify_sample_step(struct verify_job *j, struct err *err) MUST_CHECK;
 void verify_documents_close(struct verify_job *j);
+
+/* What the passes over rows share: rows.c. */
+/*
+ * Note where the log is, and about how many rows there are: as many as documents. A COUNT(*) of
+ * a large table would take minutes.
+ */
+bool verify_count(struct verify_job *j, struct verify_run *run, struct err *err) MUST_CHECK;
+struct target *verify_next_table(const struct verify_run *run, const char *after);
+/* Returns the table at.table; ERR_REJECT if it is gone. */
+struct target *verify_present_table(const struct verify_job *j, const struct verify_run *run,
+                                    struct err *err) MUST_CHECK;
+/* Returns true if a refused read may be repeated with half the rows, which may fit. */
+bool verify_ask_for_fewer(struct verify_job *j, struct verify_run *run,
+                          struct err *err) MUST_CHECK;
+/* Compare the rows with their documents, and count them. */
+bool verify_compare_rows(struct verify_job *j, struct verify_run *run,
+                         const struct verify_rows *r, struct err *err) MUST_CHECK;
+/* Put keys through the looks and count them. */
+bool verify_settle_all(struct verify_job *j, struct verify_run *run, struct verify_key *keys,
+                       size_t n, struct err *err) MUST_CHECK;
 
 /* Begin and end a run of the job's version, with the job's connections. a: owns its texts. */
 bool verify_job_open(struct verify_job *j, struct verify_run *run, struct arena *a,

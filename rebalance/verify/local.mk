@@ -10,12 +10,15 @@ libmillrace_a_SOURCES += \
 	%D%/listed.c \
 	%D%/looks.c \
 	%D%/order.c \
+	%D%/places.c %D%/places.h \
 	%D%/repair.c \
 	%D%/report.c %D%/report.h \
 	%D%/reports.c %D%/reports.h \
 	%D%/result.c %D%/result.h \
 	%D%/rows.c \
 	%D%/run.h \
+	%D%/sample.c \
+	%D%/sample_state.c %D%/sample_state.h \
 	%D%/sides.c \
 	%D%/step.c \
 	%D%/verdict.c %D%/verdict.h \

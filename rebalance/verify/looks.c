@@ -219,7 +219,7 @@ static bool wait_for_ends(struct verify_run *run)
 
     for (size_t i = 0; i < run->n_ends; i++)
         while (!is_done(&run->ends[i])) {
-            if (clock_mono_ms() > until_ms || stop_wait(&run->co->stop, POLL_MS))
+            if (clock_mono_ms() > until_ms || stop_wait(run->stop, POLL_MS))
                 return false;
             verify_run_live(run);
         }
@@ -290,7 +290,7 @@ static bool wait_for_jobs(const struct verify_run *run, struct err *err)
         if (!has_fan_out(run, &has, err))
             return false;
     } while ((has || find_reason(run) == VERIFY_CASCADE) && clock_mono_ms() < until_ms &&
-             !stop_wait(&run->co->stop, JOBS_POLL_MS));
+             !stop_wait(run->stop, JOBS_POLL_MS));
     return true;
 }
 

@@ -4,6 +4,7 @@
 
 #include "rebalance/verify/job.h"
 #include "rebalance/verify/jobs.h"
+#include "rebalance/verify/places.h"
 #include "rebalance/verify/reports.h"
 #include "rebalance/version/marks.h"
 
@@ -47,6 +48,8 @@ static void append_parameters(struct buf *json, const struct verify_order *o)
     json_put_bool(&w, STR("yes"), o->yes);
     json_put_bool(&w, STR("values"), o->values);
     json_put_u64(&w, STR("rate"), o->rate);
+    if (o->samples)
+        json_put_u64(&w, STR("sample"), o->sample);
     json_close_object(&w);
 }
 
@@ -120,7 +123,9 @@ static bool begin(struct coordinator *co, const struct verify_run *run,
     bool ok = has_seen(co, run, o, err) && store_job(co, run, o, &parameters, &job, err);
 
     if (ok) {
-        ok = coordinator_begin_mark(co, run->index, job.id, err) && start(co, &job, err);
+        /* Only what compares all of it can take the mark away. */
+        ok = (o->samples || coordinator_begin_mark(co, run->index, job.id, err)) &&
+             start(co, &job, err);
         if (ok)
             answer(json, &job);
         else if (!store_delete_job(co->opt.store, job.id, &ignored))
@@ -130,17 +135,27 @@ static bool begin(struct coordinator *co, const struct verify_run *run,
     return ok;
 }
 
-bool coordinator_verify_all(struct coordinator *co, const struct verify_order *o,
-                            struct buf *json, struct err *err)
+static bool check(const struct coordinator *co, const struct verify_order *o, struct err *err)
 {
     if (co->delivery == NULL)
         return refuse(err, 503,
                       "verify needs the running daemon; fix: start it with millrace run");
+    if (o->samples && (o->sample == 0 || o->sample > VERIFY_SAMPLE_MAX))
+        return refuse(err, 422, "a sample has 1 to %d documents, not %" PRIu64,
+                      VERIFY_SAMPLE_MAX, o->sample);
+    return true;
+}
+
+bool coordinator_verify_all(struct coordinator *co, const struct verify_order *o,
+                            struct buf *json, struct err *err)
+{
+    if (!check(co, o, err))
+        return false;
     if (!coordinator_begin(co, err))
         return false;
 
     struct arena *a = arena_new();
-    struct verify_run run = {.co = co, .arena = a};
+    struct verify_run run = {.co = co, .stop = &co->stop, .arena = a};
     const bool ok =
         verify_run_begin(&run, o->table, o->version, err) && begin(co, &run, o, json, err);
 

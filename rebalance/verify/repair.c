@@ -120,7 +120,7 @@ static bool wait_for(const struct verify_run *run, const struct repairs *r)
     const int64_t until_ms = clock_mono_ms() + WAIT_MS;
 
     while (!purged_slice_is_over(r->slice)) {
-        if (clock_mono_ms() > until_ms || stop_wait(&run->co->stop, POLL_MS))
+        if (clock_mono_ms() > until_ms || stop_wait(run->stop, POLL_MS))
             return false;
         verify_run_live(run);
     }
@@ -129,7 +129,7 @@ static bool wait_for(const struct verify_run *run, const struct repairs *r)
 
 static bool submit(const struct verify_run *run, const struct repairs *r, struct err *err)
 {
-    if (delivery_submit_until(run->co->delivery, &run->co->stop, r->writes, r->n, err))
+    if (delivery_submit_until(run->co->delivery, run->stop, r->writes, r->n, err))
         return true;
     for (size_t i = 0; i < r->n; i++) {
         ticket_abandon(r->writes[i].ticket);

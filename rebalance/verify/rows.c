@@ -10,16 +10,13 @@
 
 #include <string.h>
 
-#define CHUNK_ROWS  500
-#define CHUNK_BYTES (4 << 20)
-
 static const struct plan *plan_of(const struct target *t)
 {
     return ((struct reading *)t->plan)->plan;
 }
 
 /* The tables in the order of their names, which no change of a definition shuffles. */
-static struct target *next_table(const struct verify_run *run, const char *after)
+struct target *verify_next_table(const struct verify_run *run, const char *after)
 {
     struct target *next = NULL;
 
@@ -32,11 +29,13 @@ static struct target *next_table(const struct verify_run *run, const char *after
     return next;
 }
 
-static struct target *find_table(const struct verify_run *run, struct str table)
+struct target *verify_present_table(const struct verify_job *j, const struct verify_run *run,
+                                    struct err *err)
 {
     for (size_t i = 0; i < run->n_targets; i++)
-        if (str_equal(str_from(run->targets[i]->table), table))
+        if (str_equal(str_from(run->targets[i]->table), buf_str(&j->at.table)))
             return run->targets[i];
+    err_set(err, ERR_REJECT, "table %" STR_FMT " is gone", STR_ARG(buf_str(&j->at.table)));
     return NULL;
 }
 
@@ -52,15 +51,21 @@ static void begin_table(struct verify_job *j, const struct target *t)
 
 /* ---- the beginning ---- */
 
-/* About as many rows as documents: a COUNT(*) of a large table would take minutes. */
-static bool begin_rows(struct verify_job *j, struct verify_run *run, struct err *err)
+bool verify_count(struct verify_job *j, struct verify_run *run, struct err *err)
 {
     if (!search_count(run->co->opt.search, run->index, &j->at.total, err)) {
         err->kind = err->kind == ERR_REJECT ? ERR_RETRY : err->kind;
         return false;
     }
     j->at.from = read_position_version(pipeline_read_position(run->pipeline));
-    begin_table(j, next_table(run, ""));
+    return true;
+}
+
+static bool begin_rows(struct verify_job *j, struct verify_run *run, struct err *err)
+{
+    if (!verify_count(j, run, err))
+        return false;
+    begin_table(j, verify_next_table(run, ""));
     return true;
 }
 
@@ -112,30 +117,39 @@ static bool is_equal(const struct verify_run *run, const struct loaded *row,
     return verify_judge(&look, &run->rules, run->arena, found) == 0;
 }
 
+/* Rows of a range make documents, or none that anybody looks for; hits must have a row. */
+static bool is_suspect(const struct loaded *row, const struct str *hits)
+{
+    return row->body.ptr != NULL || row->err != NULL || hits != NULL;
+}
+
 /* Returns the keys that must go through the looks. */
 static struct verify_key *find_suspects(struct verify_job *j, struct verify_run *run,
-                                        struct target *t, const struct loaded *rows, size_t n,
+                                        const struct verify_rows *r,
                                         const struct search_document *documents,
                                         size_t *n_suspects)
 {
-    struct verify_key *list = arena_alloc(run->arena, n, sizeof(*list));
+    struct verify_key *list = arena_alloc(run->arena, r->n, sizeof(*list));
 
     *n_suspects = 0;
     run->rules.version_max = pipeline_stamp_max(run->pipeline);
-    for (size_t i = 0; i < n; i++) {
-        if (makes_document(&rows[i]) && is_equal(run, &rows[i], documents++)) {
+    for (size_t i = 0; i < r->n; i++) {
+        const struct loaded *row = &r->rows[i];
+        const bool is_place = r->hits == NULL || str_equal(r->hits[i], row->routing);
+
+        if (makes_document(row) && is_equal(run, row, documents++) && is_place) {
             j->result.documents++;
             j->result.equal++;
-        } else if (rows[i].body.ptr != NULL || rows[i].err != NULL) {
+        } else if (is_suspect(row, r->hits)) {
             list[(*n_suspects)++] =
-                (struct verify_key){.id = rows[i].id, .key = rows[i].key, .target = t};
+                (struct verify_key){.id = row->id, .key = row->key, .target = r->target};
         }
     }
     return list;
 }
 
-static bool settle(struct verify_job *j, struct verify_run *run, struct verify_key *keys,
-                   size_t n, struct err *err)
+bool verify_settle_all(struct verify_job *j, struct verify_run *run, struct verify_key *keys,
+                       size_t n, struct err *err)
 {
     for (size_t at = 0; at < n; at += run->n_keys) {
         const size_t some = n - at < VERIFY_GROUP ? n - at : VERIFY_GROUP;
@@ -148,16 +162,29 @@ static bool settle(struct verify_job *j, struct verify_run *run, struct verify_k
     return true;
 }
 
+bool verify_compare_rows(struct verify_job *j, struct verify_run *run,
+                         const struct verify_rows *r, struct err *err)
+{
+    struct search_document *documents = arena_alloc(run->arena, r->n + 1, sizeof(*documents));
+    size_t n;
+
+    if (!get_documents(run, r->rows, r->n, documents, err))
+        return false;
+
+    struct verify_key *suspects = find_suspects(j, run, r, documents, &n);
+
+    return verify_settle_all(j, run, suspects, n, err);
+}
+
 static void adapt_chunk(struct verify_job *j, size_t rows, size_t bytes)
 {
-    const size_t fit = CHUNK_BYTES / (bytes / (rows == 0 ? 1 : rows) + 1);
-    const size_t most = j->chunk * 2 < CHUNK_ROWS ? j->chunk * 2 : CHUNK_ROWS;
+    const size_t fit = VERIFY_CHUNK_BYTES / (bytes / (rows == 0 ? 1 : rows) + 1);
+    const size_t most = j->chunk * 2 < VERIFY_CHUNK_ROWS ? j->chunk * 2 : VERIFY_CHUNK_ROWS;
 
     j->chunk = fit < 1 ? 1 : fit < most ? fit : most;
 }
 
-/* Retry a refused read with half the rows: they may fit into memory. */
-static bool asks_for_fewer(struct verify_job *j, struct verify_run *run, struct err *err)
+bool verify_ask_for_fewer(struct verify_job *j, struct verify_run *run, struct err *err)
 {
     if (err->kind != ERR_REJECT || j->chunk <= 1)
         return false;
@@ -172,26 +199,17 @@ static bool compare_chunk(struct verify_job *j, struct verify_run *run, struct t
 {
     struct loader_page page = {.after = buf_str(&j->at.after),
                                .rows_max = job_limit_rows(j->rate, j->chunk),
-                               .bytes_max = CHUNK_BYTES};
-    size_t n_suspects;
+                               .bytes_max = VERIFY_CHUNK_BYTES};
 
     if (!read_chunk(run, t, &page, err))
-        return asks_for_fewer(j, run, err);
-
-    struct search_document *documents = arena_alloc(run->arena, page.n + 1, sizeof(*documents));
+        return verify_ask_for_fewer(j, run, err);
 
     adapt_chunk(j, page.n, arena_size(run->arena));
-    if (!get_documents(run, page.docs, page.n, documents, err))
-        return false;
-
-    struct verify_key *suspects =
-        find_suspects(j, run, t, page.docs, page.n, documents, &n_suspects);
-
-    if (!settle(j, run, suspects, n_suspects, err))
+    if (!verify_compare_rows(j, run, &(struct verify_rows){t, page.docs, NULL, page.n}, err))
         return false;
     j->at.rows += page.n;
     if (page.is_end) {
-        begin_table(j, next_table(run, t->table));
+        begin_table(j, verify_next_table(run, t->table));
     } else {
         buf_clear(&j->at.after);
         buf_append(&j->at.after, page.docs[page.n - 1].key);
@@ -205,15 +223,13 @@ bool verify_rows_step(struct verify_job *j, struct err *err)
     struct verify_run run;
     bool ok = verify_job_open(j, &run, a, err);
 
-    j->chunk = j->chunk == 0 ? CHUNK_ROWS : j->chunk;
+    j->chunk = j->chunk == 0 ? VERIFY_CHUNK_ROWS : j->chunk;
     if (ok && j->at.table.len == 0) {
         ok = begin_rows(j, &run, err);
     } else if (ok) {
-        struct target *t = find_table(&run, buf_str(&j->at.table));
+        struct target *t = verify_present_table(j, &run, err);
 
-        ok = t == NULL ? err_set(err, ERR_REJECT, "table %" STR_FMT " is gone",
-                                 STR_ARG(buf_str(&j->at.table)))
-                       : compare_chunk(j, &run, t, err);
+        ok = t != NULL && compare_chunk(j, &run, t, err);
     }
     verify_job_close(j, &run);
     arena_free(a);

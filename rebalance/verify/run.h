@@ -83,6 +83,7 @@ struct verify_patience {
 
 struct verify_run {
     struct coordinator *co;
+    struct stop *stop;     /* ends waits */
     struct errand *errand; /* NULL: a job's */
     struct arena *arena;   /* borrowed; owns all texts */
 
@@ -109,8 +110,8 @@ struct verify_run {
 
 /*
  * Find the version of the table's index (number 0: what searches use), its tables and their
- * servers. Asks nobody. The caller sets co, errand and arena before, and names the keys after.
- * ERR_REJECT if there is no such version, ERR_RETRY if it is not followed now.
+ * servers. Asks nobody. The caller sets co, stop, errand and arena before, and names the keys
+ * after. ERR_REJECT if there is no such version, ERR_RETRY if it is not followed now.
  */
 bool verify_run_begin(struct verify_run *run, struct str table, uint64_t number,
                       struct err *err) MUST_CHECK;

@@ -174,7 +174,7 @@ static void find_links(struct verify_run *run)
     if (run->links_of == run->pipeline)
         return;
     read_links_fini(&run->links);
-    run->links = pipeline_links(run->pipeline, &run->co->stop, LINKS_MS);
+    run->links = pipeline_links(run->pipeline, run->stop, LINKS_MS);
     run->links_of = run->pipeline;
 }
 

@@ -2,6 +2,8 @@
 
 #include "rebalance/verify/job.h"
 
+#include "rebalance/verify/sample_state.h"
+
 #include "src/base/mem.h"
 #include "sync/delivery/delivery.h"
 
@@ -14,6 +16,7 @@ struct verify_job *verify_job_new(struct coordinator *co, const struct stored_jo
 {
     struct verify_job *j = mem_alloc(1, sizeof(*j));
     const struct str p = stored->parameters;
+    uint64_t sample = 0;
 
     j->magic = MAGIC_verify_job;
     j->co = co;
@@ -32,6 +35,9 @@ struct verify_job *verify_job_new(struct coordinator *co, const struct stored_jo
     (void)json_find_bool(p, "/yes", &j->yes);
     (void)json_find_bool(p, "/values", &j->values);
     (void)json_find_u64(p, "/rate", &j->rate);
+    if (json_find_u64(p, "/sample", &sample) && sample > 0)
+        j->sample = verify_sample_new(sample);
+    j->stop = &co->stop;
     buf_append(&j->cursor, stored->cursor);
     j->seen.remaining_s = -1;
     return j;
@@ -40,6 +46,7 @@ struct verify_job *verify_job_new(struct coordinator *co, const struct stored_jo
 void verify_job_free(struct verify_job *j)
 {
     read_links_fini(&j->links);
+    verify_sample_free(j->sample);
     verify_result_free(&j->result);
     verify_result_free(&j->open);
     buf_free(&j->at.table);
@@ -54,7 +61,7 @@ bool verify_job_open(struct verify_job *j, struct verify_run *run, struct arena 
                      struct err *err)
 {
     *run = (struct verify_run){
-        .co = j->co, .arena = a, .links = j->links, .links_of = j->links_of};
+        .co = j->co, .stop = j->stop, .arena = a, .links = j->links, .links_of = j->links_of};
     j->links = (struct read_links){0};
     j->links_of = NULL;
     return verify_run_begin(run, j->job.table, j->job.version, err);
@@ -79,7 +86,7 @@ static bool wait_for_queue(struct verify_job *j, struct err *err)
     const uint64_t half = delivery_get(j->co->delivery).bytes_max / 2;
 
     while (delivery_status(j->co->delivery).bytes_held > half)
-        if (stop_wait(&j->co->stop, QUEUE_MS))
+        if (stop_wait(j->stop, QUEUE_MS))
             return err_set(err, ERR_STOP, "stopping");
     return true;
 }

@@ -41,8 +41,11 @@ static bool verify(struct errand *e, struct err *err)
 {
     const struct question *q = e->ctx;
     const struct verify_request *asked = &q->request;
-    struct verify_run run = {
-        .co = q->co, .errand = e, .arena = e->arena, .patience = VERIFY_PATIENT};
+    struct verify_run run = {.co = q->co,
+                             .stop = &q->co->stop,
+                             .errand = e,
+                             .arena = e->arena,
+                             .patience = VERIFY_PATIENT};
     struct verify_report r = {.began_ms = clock_wall_ms()};
     bool ok = verify_run_begin(&run, asked->table, 0, err) && name_keys(&run, asked, err);
 

@@ -46,10 +46,13 @@ struct verify_order {
     bool repair, values; /* as above */
     bool yes;            /* repair however much differs; needs a report of this version */
     uint64_t rate;       /* documents per second; 0: no limit */
+    bool samples;        /* compare `sample` documents only, and the newest rows */
+    uint64_t sample;     /* 1 to 1,000,000 */
 };
 
 /*
- * Start a job that compares all documents of an index with their rows, and answer its id. It
+ * Start a job that compares all documents of an index with their rows, or a sample of them (a
+ * verdict on a sample is one on no other document), and answer its id. It
  * goes on after a restart, and keeps a report at its end. ERR_RETRY if one runs already.
  * @thread any (locked inside; blocks on the store)
  */

@@ -146,6 +146,7 @@ static const struct command_option verify_options[] = {
     {"no-wait", 0, NULL, "start the job and print its id", NULL},
     {"rate", 0, "N", "at most N rows and documents per second", NULL},
     {"repair", 0, NULL, "read the rows of what differs again", NULL},
+    {"sample", 0, "N", "only N documents, taken at random, and the newest rows", NULL},
     {"values", 0, NULL, "show the values that differ", NULL},
     {"yes", 'y', NULL, "repair also if more than 5 % or 10,000 documents differ", NULL},
     END,
@@ -261,6 +262,9 @@ static const struct command list[] = {
      "With --key it compares single documents at once.  Without, a job of the daemon reads "
      "all rows and all documents of the index; it goes on after a restart and leaves a "
      "report (millrace report list).  Tables that share an index are compared together.\n\n"
+     "With --sample, it takes half of N from the documents and half from the rows, both at "
+     "random, and the 100 rows with the greatest keys.  That finds damage of many documents "
+     "soon, and says nothing of the documents that were not taken.\n\n"
      "With --repair, has the rows read again and looks once more.  If more than 5 % of the "
      "index or 10,000 documents would change, it changes nothing without --yes.\n\n"
      "Exit code 0: equal, or repaired and seen equal.  1: differences.  2: wrong usage.  "

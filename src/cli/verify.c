@@ -23,7 +23,7 @@
 struct verify_wish {
     const struct invocation *inv;
     bool keys, all;
-    uint64_t rate, version;
+    uint64_t rate, version, sample;
 };
 
 /* ---- the request ---- */
@@ -53,6 +53,8 @@ static void put_request(struct buf *body, const struct verify_wish *wish)
         json_put_bool(&w, STR("yes"), invocation_has(inv, "yes"));
         json_put_u64(&w, STR("rate"), wish->rate);
         json_put_u64(&w, STR("version"), wish->version);
+        if (invocation_has(inv, "sample"))
+            json_put_u64(&w, STR("sample"), wish->sample);
     }
     json_close_object(&w);
 }
@@ -248,19 +250,22 @@ static int verify_all(struct session *s, const struct verify_wish *wish)
 
 static bool read_options(struct verify_wish *wish, struct err *err)
 {
+    static const char *const of_jobs[] = {"all",           "yes",     "rate",
+                                          "index-version", "no-wait", "sample"};
     const struct invocation *inv = wish->inv;
 
     wish->all = invocation_has(inv, "all");
     wish->keys = invocation_has(inv, "key");
     if (wish->all == (inv->n_args > 0))
         return err_set(err, ERR_REJECT, "verify which table? give TABLE or --all");
-    if (wish->keys && (wish->all || invocation_has(inv, "yes") || invocation_has(inv, "rate") ||
-                       invocation_has(inv, "index-version") || invocation_has(inv, "no-wait")))
-        return err_set(err, ERR_REJECT,
-                       "--key goes with --repair and --values only: single documents are "
-                       "compared at once");
+    for (size_t i = 0; wish->keys && i < ARRAY_LEN(of_jobs); i++)
+        if (invocation_has(inv, of_jobs[i]))
+            return err_set(err, ERR_REJECT,
+                           "--key goes with --repair and --values only: single documents are "
+                           "compared at once");
     return invocation_number(inv, "rate", &wish->rate, err) &&
-           invocation_number(inv, "index-version", &wish->version, err);
+           invocation_number(inv, "index-version", &wish->version, err) &&
+           invocation_number(inv, "sample", &wish->sample, err);
 }
 
 int command_verify(const struct invocation *inv)

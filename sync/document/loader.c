@@ -5,6 +5,7 @@
 #include "src/base/arena.h"
 #include "src/base/buf.h"
 #include "src/mysql/mysql.h"
+#include "sync/document/key.h"
 #include "sync/document/level.h"
 #include "sync/document/plan_node.h"
 #include "sync/document/query.h"
@@ -205,7 +206,11 @@ bool loader_load_range(struct mysql_conn *const *of, const struct plan *p,
 
     load_init(&l, p, p->nodes[0], a);
     l.root.bytes_max = page->bytes_max;
-    query_range(&l.sql, p->nodes[0], page->after, page->rows_max);
+    query_range(&l.sql, &(struct query_range){.root = p->nodes[0],
+                                              .after = page->after,
+                                              .where = page->where,
+                                              .is_last = page->is_last,
+                                              .limit = page->rows_max});
 
     bool read = level_read_root(&l.root, of[0], buf_str(&l.sql), err);
 
@@ -234,6 +239,33 @@ bool loader_count(struct mysql_conn *c, const struct plan *p, uint64_t *count, s
     buf_free(&sql);
     buf_free(&cell);
     return read;
+}
+
+bool loader_bounds(struct mysql_conn *c, const struct plan *p, struct buf *least,
+                   struct buf *greatest, struct err *err)
+{
+    const struct plan_node *root = p->nodes[0];
+    struct buf sql = {0};
+    struct mysql_result *r;
+    struct mysql_row row;
+    int got;
+
+    if (root->n_joins != 1 || !key_is_integer(root->joins[0].inner))
+        return true;
+    query_bounds(&sql, root, root->joins[0].inner);
+
+    const bool sent = mysql_conn_query(c, buf_str(&sql), &r, err);
+
+    buf_free(&sql);
+    if (!sent)
+        return err_wrap(err, "%" STR_FMT, STR_ARG(root->from));
+    while ((got = mysql_result_next(r, &row, err)) > 0)
+        if (row.cells[0].ptr != NULL) {
+            buf_append(least, row.cells[0]);
+            buf_append(greatest, row.cells[1]);
+        }
+    mysql_result_close(r);
+    return got == 0;
 }
 
 static bool is_there(const struct level *root, uint32_t key)

@@ -59,6 +59,8 @@ bool loader_load(struct mysql_conn *const *of, const struct plan *p, struct load
 /* A page of documents in key order. */
 struct loader_page {
     struct str after; /* the last key of the page before; empty: from the start */
+    struct str where; /* a condition that rows must meet beside the plan's; empty: none */
+    bool is_last;     /* the last rows, the greatest key first; `after` is empty then */
     size_t rows_max;
     size_t bytes_max; /* of the root rows' cells; all else may take four times as much.  One
                          document alone may take what it needs.  0: no limit */
@@ -78,6 +80,13 @@ bool loader_load_range(struct mysql_conn *const *of, const struct plan *p,
 /* Count the root rows that pass the filter with SELECT COUNT(*), on the topic's server. */
 bool loader_count(struct mysql_conn *c, const struct plan *p, uint64_t *count,
                   struct err *err) MUST_CHECK;
+
+/*
+ * Append the least and the greatest key of the root's rows, as texts, if the key is one
+ * integer; nothing if it is not, or the table is empty. Costs the server two looks at an index.
+ */
+bool loader_bounds(struct mysql_conn *c, const struct plan *p, struct buf *least,
+                   struct buf *greatest, struct err *err) MUST_CHECK;
 
 /*
  * Tell for each of n keys, as in loader_load(), whether its row passes the filter and has a

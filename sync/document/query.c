@@ -84,11 +84,16 @@ void query_prepare_joins(struct plan_node *b, const struct plan_node *below, str
     buf_free(&sql);
 }
 
-/* Append the user's condition; the line end closes a comment it may leave open. */
+/* Append a user's condition; the line end closes a comment it may leave open. */
+static void append_condition(struct buf *sql, struct str where, const char *before)
+{
+    buf_printf(sql, "%s(%" STR_FMT "\n)", before, STR_ARG(where));
+}
+
 static void append_where(struct buf *sql, const struct plan_node *b, const char *before)
 {
     if (b->where.len > 0)
-        buf_printf(sql, "%s(%" STR_FMT "\n)", before, STR_ARG(b->where));
+        append_condition(sql, b->where, before);
 }
 
 /* Append the user's order; the line end is as for a condition. */
@@ -209,19 +214,31 @@ static void append_root_conditions(struct buf *sql, const struct plan_node *root
         append_where(sql, root, query_part_and(first));
 }
 
-void query_range(struct buf *sql, const struct plan_node *root, struct str after, size_t limit)
+void query_range(struct buf *sql, const struct query_range *q)
 {
+    const struct plan_node *root = q->root;
     bool first = true;
 
     buf_printf(sql, "SELECT %" STR_FMT " FROM %" STR_FMT, STR_ARG(root->select),
                STR_ARG(root->from));
     append_root_conditions(sql, root, &first);
-    if (after.len > 0) {
+    if (q->where.len > 0)
+        append_condition(sql, q->where, query_part_and(&first));
+    if (q->after.len > 0) {
         buf_append(sql, str_from(query_part_and(&first)));
-        query_part_after(sql, root->schema->table, root, after);
+        query_part_after(sql, root->schema->table, root, q->after);
     }
-    query_part_order(sql, root->schema->table, root);
-    buf_printf(sql, " LIMIT %zu", limit);
+    query_part_order(sql, root->schema->table, root, q->is_last);
+    buf_printf(sql, " LIMIT %zu", q->limit);
+}
+
+void query_bounds(struct buf *sql, const struct plan_node *root, const struct column *c)
+{
+    buf_append(sql, STR("SELECT MIN("));
+    query_part_column(sql, root->schema->table, c->name);
+    buf_append(sql, STR("),MAX("));
+    query_part_column(sql, root->schema->table, c->name);
+    buf_printf(sql, ") FROM %" STR_FMT, STR_ARG(root->from));
 }
 
 /* Append check > at, or check equal with a key after `after`. */

@@ -38,8 +38,17 @@ void query_by_integers(struct buf *sql, const struct plan_node *b, const struct 
 void query_by_list(struct buf *sql, enum mysql_flavor flavor, const struct plan_node *b,
                    const struct str *keys, size_t n);
 
-/* Select the next rows of the root in key order after the key `after` (empty: the first). */
-void query_range(struct buf *sql, const struct plan_node *root, struct str after, size_t limit);
+/* Select rows of the root: the next ones in key order, or the last ones. */
+struct query_range {
+    const struct plan_node *root;
+    struct str after; /* the key; empty: from the first */
+    struct str where; /* a condition beside the root's; empty: none */
+    bool is_last;     /* the last ones, the greatest key first */
+    size_t limit;
+};
+void query_range(struct buf *sql, const struct query_range *q);
+/* Select the least and the greatest value of the root's column. */
+void query_bounds(struct buf *sql, const struct plan_node *root, const struct column *c);
 
 /*
  * Select the next keys of root rows whose check column, a DATETIME or TIMESTAMP, was set since,

@@ -270,12 +270,14 @@ void query_part_has_root(struct buf *sql, struct str alias, const struct plan_no
     buf_append(sql, STR(" IS NOT NULL"));
 }
 
-void query_part_order(struct buf *sql, struct str alias, const struct plan_node *root)
+void query_part_order(struct buf *sql, struct str alias, const struct plan_node *root,
+                      bool backwards)
 {
     buf_append(sql, STR(" ORDER BY "));
     for (size_t i = 0; i < root->n_joins; i++) {
         if (i > 0)
             buf_append_char(sql, ',');
         query_part_column(sql, alias, root->joins[i].inner->name);
+        buf_append(sql, backwards ? STR(" DESC") : STR(""));
     }
 }

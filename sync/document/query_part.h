@@ -62,7 +62,8 @@ void query_part_has_root(struct buf *sql, struct str alias, const struct plan_no
  */
 void query_part_after(struct buf *sql, struct str alias, const struct plan_node *root,
                       struct str after);
-/* Append ORDER BY the root's key. */
-void query_part_order(struct buf *sql, struct str alias, const struct plan_node *root);
+/* Append ORDER BY the root's key, or backwards. */
+void query_part_order(struct buf *sql, struct str alias, const struct plan_node *root,
+                      bool backwards);
 
 #endif

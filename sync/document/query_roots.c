@@ -163,6 +163,6 @@ void query_roots(struct buf *sql, const struct query_roots *q)
         query_part_after(sql, alias, root, q->until);
     }
     if (q->in_order)
-        query_part_order(sql, alias, root);
+        query_part_order(sql, alias, root, false);
     buf_printf(sql, " LIMIT %zu", q->limit);
 }

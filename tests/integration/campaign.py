@@ -213,7 +213,7 @@ POINTS = {
     "xa_spilled": (prepare, 2, 6), "epoch_stored": (lose_log, 1, 1),
 }
 ELSEWHERE = {"definitions_replaced": "test_retired", "version_dropped": "test_retired", "topic_stopped": "test_retired",
-             "build_judged": "test_worse", "version_parked": "test_worse", "version_resumed": "test_worse",
+             "verify_sampled": "test_verify_all", "build_judged": "test_worse", "version_parked": "test_worse", "version_resumed": "test_worse",
              "letters_discarded": "test_retired", "return_ordered": "test_rollback", "alias_returned": "test_rollback",
              "version_returned": "test_rollback",
              "lineage_marked": "test_failpoints: needs a second server", "replay_wanted": "test_dead_letters"}

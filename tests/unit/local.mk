@@ -121,6 +121,7 @@ unit_tests += \
 	%D%/test_pattern_size \
 	%D%/test_payload \
 	%D%/test_pipelines \
+	%D%/test_places \
 	%D%/test_plan \
 	%D%/test_plan_areas \
 	%D%/test_plan_membership \

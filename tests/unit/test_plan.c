@@ -588,11 +588,17 @@ static void statements_take_many_keys(void **state)
                  "STRAIGHT_JOIN `db`.`item` ON `item`.`order_id` = _millrace_0 WHERE (qty "
                  "> 0\n) ORDER BY `item`.`id`");
     buf_clear(&sql);
-    query_range(&sql, p->nodes[0], keys[1], 10);
+    query_range(&sql,
+                &(struct query_range){.root = p->nodes[0], .after = keys[1], .limit = 10});
     assert_string_equal(sql.ptr,
                         "SELECT `orders`.`note`,`orders`.`id`,`orders`.`customer` FROM "
                         "`db`.`orders` WHERE (`orders`.`id` > 42) ORDER BY "
                         "`orders`.`id` LIMIT 10");
+    buf_clear(&sql);
+    query_range(&sql, &(struct query_range){.root = p->nodes[0], .is_last = true, .limit = 3});
+    assert_string_equal(sql.ptr,
+                        "SELECT `orders`.`note`,`orders`.`id`,`orders`.`customer` FROM "
+                        "`db`.`orders` ORDER BY `orders`.`id` DESC LIMIT 3");
     buf_clear(&sql);
     query_roots(
         &sql,

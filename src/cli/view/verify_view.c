@@ -112,11 +112,14 @@ void view_verify(struct buf *out, struct render_style style, struct str json)
 {
     bool compared = true;
     struct str verdict;
+    uint64_t sample = 0;
 
     if (!json_find(json, "/verdict", &verdict)) {
         add_progress(out, style, json);
         return;
     }
+    if (json_find_u64(json, "/sample", &sample) && sample > 0)
+        buf_append(out, STR("a sample: "));
     render_value(out, style, json, "/equal", RENDER_COUNT);
     buf_append(out, STR(" of "));
     render_value(out, style, json, "/documents", RENDER_COUNT);

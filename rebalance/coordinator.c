@@ -16,6 +16,7 @@
 #include "rebalance/topic/gap.h"
 #include "rebalance/topic/topics.h"
 #include "rebalance/verify/jobs.h"
+#include "rebalance/verify/verify.h"
 #include "rebalance/version/abroad.h"
 #include "rebalance/version/build.h"
 #include "rebalance/version/builds.h"
@@ -96,6 +97,7 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
     co->route_retry = route_retry_new();
     co->settings_sync = settings_sync_new();
     co->verifies = verify_jobs_new();
+    co->compare_version = verify_new_version;
     co->settings = live_settings_new(opt->configuration);
     co->opt.configuration = NULL; /* was borrowed */
     co->stored = stored_state_new();

@@ -2,6 +2,7 @@
 
 #include "web/api.h"
 
+#include "rebalance/build/job.h"
 #include "rebalance/state/coordinator.h"
 #include "rebalance/version/index.h"
 #include "web/body.h"
@@ -12,13 +13,19 @@
 static bool create(struct api_call *c, const cJSON *body, struct err *err)
 {
     struct index_create_options opt = {0};
+    struct str check = STR("");
     uint64_t chunk = 0;
 
     if (!body_uint(body, "rate", &opt.rate, err) || !body_uint(body, "chunk", &chunk, err) ||
         !body_bool(body, "take_index", &opt.take_index, err) ||
         !body_bool(body, "take_alias", &opt.take_alias, err) ||
-        !body_bool(body, "hold", &opt.hold, err) || !body_uint(body, "keep", &opt.keep, err))
+        !body_bool(body, "hold", &opt.hold, err) || !body_uint(body, "keep", &opt.keep, err) ||
+        !body_str(body, "verify", &check, err))
         return false;
+    opt.checks = check.len > 0;
+    if (opt.checks && !build_check_find(check, &opt.check))
+        return err_set_code(err, ERR_REJECT, "http", 400,
+                            "\"verify\" must be \"sample\", \"full\" or \"none\"");
     opt.keeps = cJSON_GetObjectItemCaseSensitive(body, "keep") != NULL;
     opt.chunk = (size_t)chunk;
     return coordinator_index_create(c->api->coordinator, c->args[0], &opt, &c->res->body, err);
@@ -27,7 +34,7 @@ static bool create(struct api_call *c, const cJSON *body, struct err *err)
 void api_index_create(struct api_call *c)
 {
     static const char *const members[] = {"rate", "chunk", "take_index", "take_alias",
-                                          "hold", "keep",  NULL};
+                                          "hold", "keep",  "verify",     NULL};
     struct err err = {0};
     cJSON *body = NULL;
 

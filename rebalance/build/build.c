@@ -63,6 +63,7 @@ void index_build_free(struct index_build *b)
     arena_free(b->arena);
     buf_free(&b->after);
     buf_free(&b->cursor);
+    buf_free(&b->differs);
     lock_fini(&b->lock);
     stop_fini(&b->stop);
     free(b->alias);
@@ -172,6 +173,37 @@ static bool wait_for_stream(struct index_build *b, struct err *err)
     return wait_for_purged(b, err);
 }
 
+/*
+ * Whether documents can be compared with rows: not if rows change unseen, or a pipeline of the
+ * engine changes documents, unless a person wants to know.
+ */
+static bool compares(const struct index_build *b)
+{
+    return b->opt.compare != NULL && !b->complete && b->opt.check != BUILD_CHECK_NONE &&
+           (b->opt.check == BUILD_CHECK_FULL || (!b->opt.synced && !b->opt.piped));
+}
+
+/* Afterwards, the version has every change that was read meanwhile. */
+static bool compare(struct index_build *b, struct err *err)
+{
+    const struct build_question q = {.job = b->job.id,
+                                     .table = b->job.table,
+                                     .index = str_from(b->alias),
+                                     .number = b->opt.number,
+                                     .all = b->opt.check == BUILD_CHECK_FULL,
+                                     .stop = &b->stop};
+
+    if (!compares(b))
+        return true;
+    await(b, "comparing documents with their rows");
+    buf_clear(&b->differs);
+    if (!b->opt.compare(b->opt.ctx, &q, &b->differs, err))
+        return false;
+    FAILPOINT(build_compared);
+    return build_catch_up(b, read_position_version(pipeline_read_position(b->opt.pipeline)),
+                          err);
+}
+
 static bool finish(struct index_build *b, struct err *err)
 {
     build_set_phase(b, "finishing", NULL);
@@ -187,7 +219,7 @@ static bool finish(struct index_build *b, struct err *err)
     if (!b->complete && !b->opt.synced && !build_count_rows(b, err))
         return false;
     FAILPOINT(build_counted);
-    return build_publish(b, err);
+    return compare(b, err) && build_publish(b, err);
 }
 
 static void *build_main(void *arg)

@@ -17,7 +17,6 @@
 
 #include "rebalance/build/index_build.h"
 #include "rebalance/build/job.h"
-#include "src/base/arena.h"
 #include "src/base/buf.h"
 #include "src/base/err.h"
 #include "src/base/lock.h"
@@ -58,10 +57,11 @@ struct index_build {
     size_t n_open;
     struct job_limit limit;
     int64_t saved_ms;
-    bool end;      /* the table's last row was read */
-    bool resumed;  /* an earlier run filled a part of it */
-    bool complete; /* filled and counted by an earlier run; only publishing is left */
-    uint64_t rows; /* rows of its tables */
+    bool end;           /* the table's last row was read */
+    bool resumed;       /* an earlier run filled a part of it */
+    bool complete;      /* filled and counted by an earlier run; only publishing is left */
+    uint64_t rows;      /* rows of its tables */
+    struct buf differs; /* why the version should wait; else empty */
 
     struct lock lock; /* LOCK_build_lock */
 

@@ -6,17 +6,20 @@
  * written strictly, so that it loses to every live write. The stored cursor never passes a
  * chunk whose documents are not acknowledged, so an interrupted build goes on where it was cut
  * off. At the end the build compares the number of rows and documents, repeats deletes that
- * came meanwhile, and moves the alias in one call (design part 7, rules 6 and 8).
+ * came meanwhile, compares a sample of documents with their rows (ADR 46), and moves the alias
+ * in one call (design part 7, rules 6 and 8).
  *
  * @thread its own; status, set_rate, ask_to_stop, stop: any
  */
 #ifndef REBALANCE_BUILD_INDEX_BUILD_H
 #define REBALANCE_BUILD_INDEX_BUILD_H
 
+#include "rebalance/build/question.h"
 #include "rebalance/watch/whose.h"
 #include "src/base/base.h"
 #include "src/base/err.h"
 #include "src/base/str.h"
+#include "src/config/settings.h"
 #include "src/store/turn.h"
 
 #include <stdbool.h>
@@ -49,7 +52,9 @@ struct index_build_options {
     bool synced;      /* read by time: rows change unseen, so do not count them */
     struct keeping keep;
     bool hold; /* park the version when it is complete, until a person publishes it */
+    enum build_check check;
     void *ctx;
+    build_compare_fn *compare; /* NULL: compare nothing */
     /* Tells whether the alias may move now; ERR_RETRY: not yet. */
     bool (*may_publish)(void *ctx, const char *alias, const struct take *take, struct err *err);
     /*

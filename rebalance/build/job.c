@@ -78,6 +78,25 @@ bool tally_agrees_exactly(const struct tally *t)
     return tally_agrees(&still);
 }
 
+const char *build_check_word(enum build_check check)
+{
+    static const char *const words[N_BUILD_CHECKS] = {[BUILD_CHECK_SAMPLE] = "sample",
+                                                      [BUILD_CHECK_FULL] = "full",
+                                                      [BUILD_CHECK_NONE] = "none"};
+
+    return words[check];
+}
+
+bool build_check_find(struct str word, enum build_check *out)
+{
+    for (int i = 0; i < N_BUILD_CHECKS; i++)
+        if (str_equal(word, str_from(build_check_word((enum build_check)i)))) {
+            *out = (enum build_check)i;
+            return true;
+        }
+    return false;
+}
+
 void job_parameters_append(struct buf *b, const struct job_parameters *p)
 {
     struct json_writer w = {.out = b};
@@ -90,12 +109,14 @@ void job_parameters_append(struct buf *b, const struct job_parameters *p)
     json_put_bool(&w, STR("hold"), p->hold);
     if (p->keeps)
         json_put_u64(&w, STR("keep"), p->keep);
+    json_put_cstr(&w, STR("verify"), build_check_word(p->check));
     json_close_object(&w);
 }
 
 struct job_parameters job_parameters_read(struct str json)
 {
     struct job_parameters p = {0};
+    struct buf check = {0};
 
     (void)json_find_u64(json, "/rate", &p.rate);
     (void)json_find_u64(json, "/chunk", &p.chunk);
@@ -103,5 +124,8 @@ struct job_parameters job_parameters_read(struct str json)
     (void)json_find_bool(json, "/take_alias", &p.take.alias);
     (void)json_find_bool(json, "/hold", &p.hold);
     p.keeps = json_find_u64(json, "/keep", &p.keep);
+    if (json_find_text(json, "/verify", &check) && !build_check_find(buf_str(&check), &p.check))
+        p.check = BUILD_CHECK_SAMPLE;
+    buf_free(&check);
     return p;
 }

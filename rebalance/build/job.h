@@ -9,6 +9,7 @@
 #include "rebalance/watch/whose.h"
 #include "src/base/base.h"
 #include "src/base/str.h"
+#include "src/config/settings.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -78,10 +79,16 @@ struct job_parameters {
     bool hold;  /* the version waits until a person publishes it */
     bool keeps; /* keep is given; else index.keep_versions holds */
     uint64_t keep;
+    enum build_check check;
 };
 
+/* "sample", "full" or "none". */
+const char *build_check_word(enum build_check check);
+/* Returns false if it is none of these. */
+bool build_check_find(struct str word, enum build_check *out) MUST_CHECK;
+
 void job_parameters_append(struct buf *b, const struct job_parameters *p);
-/* Missing members are 0. */
+/* Missing members are 0; of an older release, check is a sample. */
 struct job_parameters job_parameters_read(struct str json);
 
 #endif

@@ -21,10 +21,12 @@ struct store;
 
 /* Reasons to wait. */
 #define WAIT_DEAD_LETTERS "dead_letters" /* it lacks more documents than the searched one */
+#define WAIT_DIFFERS      "differs"      /* documents differ from their rows */
 #define WAIT_PERSON       "person"       /* whoever began the build wants to publish it */
 
 struct judgement {
-    const char *reason; /* WAIT_DEAD_LETTERS; NULL: it may be published */
+    const char *reason; /* WAIT_DEAD_LETTERS, by what else is known another; NULL: it may be
+                           published */
     struct buf detail;  /* the reason in words */
     uint64_t letters;   /* dead letters of the version */
     uint64_t searched;  /* number of the searched version, 0: none */

@@ -9,6 +9,7 @@ libmillrace_a_SOURCES += \
 	%D%/judgement.c %D%/judgement.h \
 	%D%/page_wait.c %D%/page_wait.h \
 	%D%/publish.c \
+	%D%/question.h \
 	%D%/reads.c %D%/reads.h \
 	%D%/refusals.c %D%/refusals.h \
 	%D%/step.c \

@@ -3,6 +3,7 @@
 #include "rebalance/build/build.h"
 
 #include "rebalance/build/judgement.h"
+#include "src/base/arena.h"
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
 #include "src/base/log.h"
@@ -61,6 +62,19 @@ static bool publish(struct index_build *b, struct err *err)
     return ok;
 }
 
+/* A version whose documents differ from their rows waits once, until a person has looked. */
+static void doubt(struct judgement *j, const struct buf *differs)
+{
+    struct buf why = {0};
+
+    buf_append(&why, buf_str(differs));
+    if (j->reason != NULL)
+        buf_printf(&why, "; %s", j->detail.ptr);
+    buf_free(&j->detail);
+    j->detail = why;
+    j->reason = WAIT_DIFFERS;
+}
+
 /* Move the alias back if an earlier run was killed after it had moved it here. */
 static bool restore_alias(struct index_build *b, uint64_t searched, struct err *err)
 {
@@ -72,7 +86,10 @@ static bool restore_alias(struct index_build *b, uint64_t searched, struct err *
     const bool ok =
         search_alias_leads_to(b->opt.search, str_from(b->alias), str_from(b->index), &leads,
                               err) &&
-        (!leads || search_move_alias(b->opt.search, str_from(b->alias), buf_str(&index), err));
+        (!leads ||
+         (searched == 0
+              ? search_remove_alias(b->opt.search, str_from(b->alias), str_from(b->index), err)
+              : search_move_alias(b->opt.search, str_from(b->alias), buf_str(&index), err)));
 
     buf_free(&index);
     return ok;
@@ -128,6 +145,8 @@ static bool try_to_publish(struct index_build *b, struct err *err)
 
     v.accepted = earlier.accepted;
     ok = ok && judgement_make(&j, b->opt.store, &v, err);
+    if (ok && b->differs.len > 0 && !earlier.ended)
+        doubt(&j, &b->differs);
     if (ok && b->opt.hold && !earlier.ended)
         hold(&j);
     ok = ok && (j.reason == NULL ? publish(b, err) : park(b, &j, err));

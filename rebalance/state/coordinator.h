@@ -21,6 +21,7 @@
 #include "src/base/base.h"
 #include "src/base/err.h"
 #include "src/base/str.h"
+#include "src/config/settings.h"
 #include "src/store/store.h"
 #include "src/store/turn.h"
 #include "sync/delivery/delivery.h"
@@ -47,7 +48,8 @@ struct coordinator_options {
     int64_t retire_after_ms;     /* age at which retired indexes are deleted; 0: never */
     struct keeping keep;         /* index.keep_versions, index.keep_for */
     int64_t verify_within_ms;    /* age of the last comparison that causes a warning; 0: none */
-    int64_t check_every_ms;      /* how often to compare the engine with the store */
+    enum build_check verify_builds; /* index.verify_builds */
+    int64_t check_every_ms;         /* how often to compare the engine with the store */
 };
 
 bool coordinator_open(struct coordinator **out, const struct coordinator_options *opt,

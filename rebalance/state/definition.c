@@ -271,6 +271,11 @@ void coordinator_append_wait_fix(struct buf *b, const struct stored_wait *w, str
                    "correct the rows, then millrace dead-letter replay --index %" STR_FMT
                    "_v%" PRIu64 ": Millrace publishes it once enough documents are there; or ",
                    STR_ARG(w->index), w->number);
+    if (str_equal(w->reason, STR(WAIT_DIFFERS))) {
+        buf_append(b, STR("millrace verify "));
+        buf_append_word(b, table);
+        buf_printf(b, " --index-version %" PRIu64 " --repair, then ", w->number);
+    }
     buf_append(b, STR("millrace index cutover "));
     buf_append_word(b, table);
     if (letters)

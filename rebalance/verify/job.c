@@ -78,7 +78,7 @@ static bool note_step(struct verify_job *j, struct err *err)
     if (!is_safe_place(j))
         return true;
     verify_cursor_write(j);
-    if (clock_mono_ms() - j->saved_ms < SAVE_MS)
+    if (j->of_build || clock_mono_ms() - j->saved_ms < SAVE_MS)
         return true;
 
     const bool ok = save(j, err);
@@ -193,24 +193,30 @@ static void end_mark(struct verify_job *j)
     buf_free(&index);
 }
 
-static void finish(struct verify_job *j, const struct err *failure)
+void verify_job_report(struct verify_job *j, const struct err *failure, struct buf *why,
+                       struct buf *report)
 {
-    struct buf report = {0}, why = {0};
-    struct err err = {0};
-
     if (j->at.pass != VERIFY_OVER)
-        buf_append(&why, str_from(failure->msg));
+        buf_append(why, str_from(failure->msg));
     else
-        say_why_not_repaired(j, &why);
+        say_why_not_repaired(j, why);
     if (j->at.pass != VERIFY_OVER)
         verify_result_merge(&j->result, &j->open);
-    j->report.why = buf_str(&why);
+    j->report.why = buf_str(why);
     j->report.job = j->job.id;
     j->report.sample = verify_sample_asked(j->sample);
     j->report.from = j->at.from;
     j->report.began_ms = j->at.began_ms;
     j->report.looks = (unsigned)j->at.looks;
-    verify_report_append(&j->report, &j->result, &report);
+    verify_report_append(&j->report, &j->result, report);
+}
+
+static void finish(struct verify_job *j, const struct err *failure)
+{
+    struct buf report = {0}, why = {0};
+    struct err err = {0};
+
+    verify_job_report(j, failure, &why, &report);
     end_mark(j);
     while (!end_well(j, buf_str(&report), &err) && err.kind == ERR_RETRY)
         if (stop_wait(j->stop, RETRY_MS))
@@ -224,11 +230,8 @@ static void finish(struct verify_job *j, const struct err *failure)
     buf_free(&why);
 }
 
-void *verify_job_main(void *arg)
+void verify_job_run(struct verify_job *j, struct err *err)
 {
-    struct verify_job *j = MAGIC_CAST(verify_job, arg);
-    struct err err = {0};
-
     if (j->cursor.len == 0) {
         j->at.began_ms = clock_wall_ms();
         j->at.pass = j->sample != NULL ? VERIFY_SAMPLE : VERIFY_ROWS;
@@ -237,8 +240,16 @@ void *verify_job_main(void *arg)
         verify_cursor_read(j);
     }
     j->moved_ms = clock_mono_ms();
-    run_steps(j, &err);
+    run_steps(j, err);
     verify_documents_close(j);
+}
+
+void *verify_job_main(void *arg)
+{
+    struct verify_job *j = MAGIC_CAST(verify_job, arg);
+    struct err err = {0};
+
+    verify_job_run(j, &err);
     if (!stop_is_set(j->stop))
         finish(j, &err);
     verify_jobs_end(j->co->verifies, j);

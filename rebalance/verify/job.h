@@ -61,6 +61,7 @@ struct verify_job {
     struct stored_job job; /* id, index, table, version */
     uint64_t term;
     bool repair, yes, values;
+    bool of_build;                /* nothing of it is stored: the build is */
     uint64_t rate;                /* rows and ids per second; 0: no limit */
     struct stop *stop;            /* borrowed; ends the job */
     struct verify_sample *sample; /* NULL: all is compared */
@@ -147,6 +148,13 @@ void verify_cursor_read(struct verify_job *j);
 struct verify_job *verify_job_new(struct coordinator *co, const struct stored_job *stored,
                                   uint64_t term) RETURNS_NONNULL MUST_CHECK;
 void verify_job_free(struct verify_job *j);
+/*
+ * Take all steps. Afterwards at.pass is VERIFY_OVER, or err says why not. Blocks.
+ */
+void verify_job_run(struct verify_job *j, struct err *err);
+/* Append the report, and to why what it says of itself; failure: what ended the job early. */
+void verify_job_report(struct verify_job *j, const struct err *failure, struct buf *why,
+                       struct buf *report);
 /* The thread's main function; arg is the job. */
 void *verify_job_main(void *arg);
 

@@ -9,6 +9,7 @@ libmillrace_a_SOURCES += \
 	%D%/keys.c \
 	%D%/listed.c \
 	%D%/looks.c \
+	%D%/new_version.c \
 	%D%/order.c \
 	%D%/places.c %D%/places.h \
 	%D%/repair.c \

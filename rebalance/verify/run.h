@@ -85,6 +85,7 @@ struct verify_run {
     struct coordinator *co;
     struct stop *stop;     /* ends waits */
     struct errand *errand; /* NULL: a job's */
+    bool of_build;         /* its version is complete, but not published yet */
     struct arena *arena;   /* borrowed; owns all texts */
 
     struct definitions *definitions;

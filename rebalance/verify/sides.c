@@ -28,6 +28,12 @@ static bool use_version(struct verify_run *run, const struct stored_version *v, 
     return coordinator_version_in_effect(run->co, v, &run->definitions, &run->lead, err);
 }
 
+static bool is_current(const struct stored_version *v)
+{
+    return str_equal(v->state, STR("available")) || str_equal(v->state, STR("waiting")) ||
+           catalogue_is_kept(v);
+}
+
 /* Returns NULL and a refusal if there is none that is current. number 0: what searches use. */
 static const struct stored_version *choose_version(const struct catalogue *c,
                                                    const struct table_definition *t,
@@ -37,8 +43,7 @@ static const struct stored_version *choose_version(const struct catalogue *c,
     const struct stored_version *v = number == 0 ? catalogue_version(c, index, STR("available"))
                                                  : catalogue_number(c, index, number);
 
-    if (v != NULL &&
-        (number == 0 || str_equal(v->state, STR("available")) || catalogue_is_kept(v)))
+    if (v != NULL && (number == 0 || is_current(v)))
         return v;
     if (number == 0)
         refuse(err, 409,
@@ -54,6 +59,18 @@ static const struct stored_version *choose_version(const struct catalogue *c,
     return NULL;
 }
 
+/* The version of a build; ERR_REJECT if it was deleted meanwhile. */
+static const struct stored_version *
+version_of_build(const struct catalogue *c, struct str index, uint64_t number, struct err *err)
+{
+    const struct stored_version *v = catalogue_number(c, index, number);
+
+    if (v == NULL)
+        err_set(err, ERR_REJECT, "version %" PRIu64 " of index %" STR_FMT " is gone", number,
+                STR_ARG(index));
+    return v;
+}
+
 static bool find_version(struct verify_run *run, struct str table, uint64_t number,
                          struct err *err)
 {
@@ -63,8 +80,10 @@ static bool find_version(struct verify_run *run, struct str table, uint64_t numb
     bool ok = t != NULL;
 
     if (ok) {
-        const struct stored_version *v =
-            choose_version(c, t, table_index(definition_lead(now, t)), number, err);
+        const struct str index = table_index(definition_lead(now, t));
+        const struct stored_version *v = run->of_build
+                                             ? version_of_build(c, index, number, err)
+                                             : choose_version(c, t, index, number, err);
 
         ok = v != NULL && use_version(run, v, err);
     }

@@ -64,6 +64,7 @@ bool verify_job_open(struct verify_job *j, struct verify_run *run, struct arena 
         .co = j->co, .stop = j->stop, .arena = a, .links = j->links, .links_of = j->links_of};
     j->links = (struct read_links){0};
     j->links_of = NULL;
+    run->of_build = j->of_build;
     return verify_run_begin(run, j->job.table, j->job.version, err);
 }
 

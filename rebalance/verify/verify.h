@@ -9,6 +9,7 @@
 #ifndef REBALANCE_VERIFY_VERIFY_H
 #define REBALANCE_VERIFY_VERIFY_H
 
+#include "rebalance/build/question.h"
 #include "src/base/base.h"
 #include "src/base/err.h"
 #include "src/base/str.h"
@@ -58,6 +59,16 @@ struct verify_order {
  */
 bool coordinator_verify_all(struct coordinator *co, const struct verify_order *o,
                             struct buf *json, struct err *err) MUST_CHECK;
+/*
+ * Compare a sample of a version that a build has completed, or all of it; have what differs
+ * read again, and look once more: at another sample, as what was repaired may stand for more.
+ * Of index_build_options; ctx is the coordinator. Keeps a report under the build's job unless
+ * all is equal at once. What could not be judged is not different: then the counts alone
+ * decide.
+ * @thread the build's (blocks, not under any lock)
+ */
+bool verify_new_version(void *ctx, const struct build_question *q, struct buf *differs,
+                        struct err *err) MUST_CHECK;
 /* The reports that are kept, the newest first. Blocks on the store. */
 bool coordinator_list_reports(struct coordinator *co, struct buf *json,
                               struct err *err) MUST_CHECK;

@@ -11,6 +11,7 @@
 #include "src/base/base.h"
 #include "src/base/err.h"
 #include "src/base/str.h"
+#include "src/config/settings.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,6 +28,8 @@ struct index_create_options {
     bool hold;       /* let the version wait until a person publishes it */
     bool keeps;      /* keep is given; else index.keep_versions holds */
     uint64_t keep;   /* how many older versions stay current */
+    bool checks;     /* check is given; else index.verify_builds holds */
+    enum build_check check;
 };
 /* Start a build. The answer has the job's id; follow it with list job. */
 bool coordinator_index_create(struct coordinator *co, struct str table,

@@ -86,6 +86,7 @@ static bool new_job(struct coordinator *co, const struct stored_version *v, stru
                     const struct index_create_options *opt, uint64_t *id, struct err *err)
 {
     const struct take take = {opt->take_index, opt->take_alias};
+    const enum build_check check = opt->checks ? opt->check : co->opt.verify_builds;
     struct buf parameters = {0};
 
     job_parameters_append(&parameters, &(struct job_parameters){.rate = opt->rate,
@@ -93,7 +94,8 @@ static bool new_job(struct coordinator *co, const struct stored_version *v, stru
                                                                 .take = take,
                                                                 .hold = opt->hold,
                                                                 .keeps = opt->keeps,
-                                                                .keep = opt->keep});
+                                                                .keep = opt->keep,
+                                                                .check = check});
 
     struct stored_job job = {.kind = STR(JOB_INDEX),
                              .index = v->index,

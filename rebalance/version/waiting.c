@@ -163,7 +163,8 @@ void coordinator_look_at_waiting(struct coordinator *co)
         const struct stored_wait *wait = catalogue_wait(c, v);
         struct err err = {0};
 
-        if (wait != NULL && v->error.len == 0 && !str_equal(wait->reason, STR(WAIT_PERSON)) &&
+        if (wait != NULL && v->error.len == 0 &&
+            str_equal(wait->reason, STR(WAIT_DEAD_LETTERS)) &&
             !judge_again(co, wait, table_of(d, v), &err))
             log_failure(LOG_WARN, &err, "cannot tell whether a version still waits",
                         KV("index", v->index), KV("version", v->number));

@@ -426,6 +426,8 @@ static int create(struct session *s, const struct invocation *inv, const char *t
     json_put_bool(&w, STR("hold"), invocation_has(inv, "hold"));
     if (invocation_has(inv, "keep"))
         json_put_u64(&w, STR("keep"), wish->keep);
+    if (invocation_has(inv, "verify"))
+        json_put_cstr(&w, STR("verify"), invocation_value(inv, "verify"));
     json_close_object(&w);
     return start(s, inv, table, &call);
 }

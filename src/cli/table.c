@@ -65,6 +65,8 @@ static const struct command_option create_options[] = {
     {"all", 0, NULL, "build the index of every table, one after another", NULL},
     {"hold", 0, NULL, "do not publish it: the version waits for index cutover", NULL},
     {"keep", 0, "N", "keep N older versions current (default: index.keep_versions)", NULL},
+    {"verify", 0, "WHAT", "sample, full or none: compare it before searches see it",
+     "sample full none"},
     {"wait", 'w', NULL, "follow the build to its end (this is the default)", NULL},
     {"no-wait", 0, NULL, "return at once", NULL},
     END,
@@ -344,8 +346,12 @@ static const struct command list[] = {
      "Reads the table in key order while changes go to the old and the new version, "
      "then moves the alias in one step; the old version is kept.  An interrupted "
      "build continues where it stopped.  Progress goes to standard error; "
-     "interrupting the command does not stop the build.  Exit code 1 if the new "
-     "version lacks more documents than the previous one and therefore waits: see "
+     "interrupting the command does not stop the build.\n\n"
+     "Before the alias moves, the build counts rows and documents, and compares 1,000 "
+     "documents, taken at random, and the 100 newest with their rows; with --verify full all "
+     "of them, with none only the counts (default: index.verify_builds).  What differs is "
+     "written again, and Millrace compares once more.  Exit code 1 if documents still differ, "
+     "or the new version lacks more documents than the previous one: then it waits, see "
      "millrace index cutover.\n\n"
      "With --all, builds every index and goes on after a failure; the exit code is that of "
      "the first failure.  With --hold, the new version is complete, receives all changes "

@@ -211,6 +211,10 @@ const struct setting settings[] = {
                 "`millrace index rollback`. Each costs its space and every write once more."),
     ROW(DURATION, "index.keep_for", index_keep_for_ms, "24h", RANGE(1000, 31536000000),
         .help = "How long an older version stays current after another one has replaced it."),
+    ROW(CHOICE, "index.verify_builds", index_verify_builds, "sample",
+        .choices = "sample full none",
+        .help = "What a build compares with its rows before searches see it: a sample, all "
+                "documents, or none (`millrace index create --verify`)."),
     ROW(DURATION_OR_NEVER, "index.retire_after", index_retire_after_ms, "never",
         RANGE(0, 31536000000),
         .help = "How long after Millrace has stopped writing to an index (its definition is "

@@ -53,6 +53,17 @@ enum builds_manner {
     BUILDS_GREEDY, /* builds take what the engine gives */
 };
 
+/*
+ * What a build compares with its rows before searches see it. In the order of the choices of
+ * index.verify_builds in the table.
+ */
+enum build_check {
+    BUILD_CHECK_SAMPLE = 0, /* 1,000 documents and the newest rows */
+    BUILD_CHECK_FULL,       /* all documents */
+    BUILD_CHECK_NONE,
+    N_BUILD_CHECKS,
+};
+
 /* The bound of `failures`: a fuse remembers that many of them. */
 #define DELIVERY_FAILURES_MAX 100
 
@@ -86,6 +97,7 @@ struct settings {
     size_t index_keep_versions;
     int64_t index_keep_for_ms;
     int64_t index_verify_within_ms; /* 0: never */
+    enum build_check index_verify_builds;
     size_t source_event_max;
     const char *log_level;
     const char *log_format; /* auto, text or json */

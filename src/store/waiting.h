@@ -32,7 +32,7 @@ struct stored_job;
 struct stored_wait {
     struct str index; /* alias: "orders" */
     uint64_t number;
-    struct str reason; /* "dead_letters", "person" */
+    struct str reason; /* "dead_letters", "differs", "person" */
     struct str detail; /* the reason for people */
     uint64_t letters;  /* dead letters at the last judgement */
     uint64_t rows;     /* rows the version was made of */

@@ -6,6 +6,7 @@
 #include "rebalance/admin/drain.h"
 #include "rebalance/admin/questions.h"
 #include "rebalance/admin/settings.h"
+#include "rebalance/build/job.h"
 #include "rebalance/dead_letter/orders.h"
 #include "rebalance/state/coordinator.h"
 #include "rebalance/topic/orders.h"
@@ -142,9 +143,11 @@ bool coordinator_index_create(struct coordinator *co, struct str table,
 {
     (void)co;
     return called(json, err,
-                  "index create %.*s rate=%" PRIu64 " chunk=%zu take=%d%d hold=%d keep=%d",
+                  "index create %.*s rate=%" PRIu64
+                  " chunk=%zu take=%d%d hold=%d keep=%d verify=%s",
                   (int)table.len, table.ptr, opt->rate, opt->chunk, opt->take_index,
-                  opt->take_alias, opt->hold, opt->keeps ? (int)opt->keep : -1);
+                  opt->take_alias, opt->hold, opt->keeps ? (int)opt->keep : -1,
+                  opt->checks ? build_check_word(opt->check) : "-");
 }
 
 bool coordinator_index_delete(struct coordinator *co, struct str table, uint64_t number,

@@ -209,11 +209,11 @@ POINTS = {
     "definitions_stored": (apply, 2, 1), "setting_stored": (set_delivery, 2, 1),
     "pause_stored": (pause, 3, 2),
     "ddl_met": (reshape, 3, 1), "shape_stored": (reshape, 3, 1), "stop_stored": (empty, 2, 1),
-    "verify_saved": (verify, 3, 2), "verify_reported": (verify, 3, 1),
+    "verify_sampled": (build, 3, 3), "build_compared": (build, 3, 1), "verify_saved": (verify, 3, 2), "verify_reported": (verify, 3, 1),
     "xa_spilled": (prepare, 2, 6), "epoch_stored": (lose_log, 1, 1),
 }
 ELSEWHERE = {"definitions_replaced": "test_retired", "version_dropped": "test_retired", "topic_stopped": "test_retired",
-             "verify_sampled": "test_verify_all", "build_judged": "test_worse", "version_parked": "test_worse", "version_resumed": "test_worse",
+             "build_judged": "test_worse", "version_parked": "test_worse", "version_resumed": "test_worse",
              "letters_discarded": "test_retired", "return_ordered": "test_rollback", "alias_returned": "test_rollback",
              "version_returned": "test_rollback",
              "lineage_marked": "test_failpoints: needs a second server", "replay_wanted": "test_dead_letters"}

@@ -1,9 +1,9 @@
 """A sample of rows and documents: `verify --sample`, and what a build compares before searches see it."""
 import re
 
-from servers import Failed
+from servers import Failed, let_pass, wait_until
 from test_verify import SHARDS, Damage, make
-from test_verify_all import damage_all, expect, verify
+from test_verify_all import damage_all, expect, fill, verify
 
 
 def many(w, key="INT", rows=20000, text="seq * 7"):
@@ -73,3 +73,152 @@ def test_a_sample_of_none_or_too_many_is_refused(w):
             raise Failed(f"{words}")
     if daemon.json("report", "list")["items"] or daemon.json("job", "list")["items"]:
         raise Failed("something was begun")
+
+
+def build_slowly(w, point, *options, table="orders", seconds=4):
+    """A daemon that follows, and whose next build rests at the point before it compares; its documents are there."""
+    if not hasattr(w, "daemon_of_builds"):
+        w.daemon_of_builds = w.follow(w.made)
+    daemon = w.daemon_of_builds
+    daemon.stop()
+    daemon.start(environment={"MILLRACE_FAILPOINT": f"{point}:1:wait={seconds * 1000}"})
+    daemon.command("index", "create", f"{w.schema}.{table}", "--no-wait", *options)
+    at = wait_until("it builds", lambda: w.table(daemon, table)["build"])["version"]
+    wait_until("the documents are there", lambda: counts(w, table, at) == counts(w, table, at - 1) and is_counting(w, daemon, table))
+    damage = Damage(w, table)
+    damage.index += f"_v{at}"
+    return daemon, damage
+
+
+def counts(w, table, version):
+    return w.engine.ask("GET", f"/{w.index(table)}_v{version}/_count", ok=(200, 404)).get("count", -1)
+
+
+def is_counting(w, daemon, table):
+    waits_for = (w.table(daemon, table)["build"] or {}).get("waits_for") or ""
+    return "counting" in waits_for or "comparing" in waits_for
+
+
+def built(w, daemon, version=2, table="orders"):
+    wait_until(f"version {version} is searched", lambda: w.table(daemon, table)["version"] == version and not daemon.json("job", "list")["items"])
+
+
+def test_what_differs_before_searches_see_a_build_is_repaired(w):
+    w.made = make(w)
+    daemon, damage = build_slowly(w, "build_counted")
+    damage.change(1, lambda d: d.update(note="x"))
+    damage.change(4, lambda d: d["items"][0].update(qty=7))
+    built(w, daemon)
+    w.equal(daemon)
+    report = daemon.json("report", "list")["items"]
+    if [(r["index"], r["version"], r["verdict"], r["repaired"]) for r in report] != [(w.index("orders"), 2, "equal", 2)]:
+        raise Failed(f"{report}")
+    told = daemon.json("report", "get", report[0]["job"])
+    expect(told, "equal", [("1", "different", "note different"), ("4", "different", "items[0].qty different")], repaired=2)
+    if "repaired" not in daemon.command("log", "list").stdout:
+        raise Failed("the log does not tell")
+
+
+def test_a_version_that_still_differs_waits_with_its_report(w):
+    w.made = make(w)
+    daemon, damage = build_slowly(w, "build_counted")
+    damage.change(3, lambda d: d.update(note="x"), above=1 << 53)
+    table = wait_until("it waits", lambda: (lambda t: t if t["state"] == "waiting" else None)(w.table(daemon, "orders")))
+    wait, job = table["wait"], daemon.json("report", "list")["items"][0]["job"]
+    if (wait["reason"], table["version"]) != ("differs", 1) or f"report get {job}" not in wait["detail"]:
+        raise Failed(f"{wait}")
+    if f"verify {w.schema}.orders --index-version 2 --repair" not in wait["fix"] or "index cutover" not in wait["fix"]:
+        raise Failed(f"{wait}")
+    expect(daemon.json("report", "get", job), "different", [("3", "wrong_lineage")])
+    for words in (["status"], ["doctor"]):
+        said = daemon.command(*words, ok=(0, 1)).stdout
+        if "waiting" not in said and "waits" not in said:
+            raise Failed(f"{words[0]} does not tell: {said}")
+    daemon.kill()
+    daemon.start()
+    wait_until("it follows", lambda: daemon.command("verify", f"{w.schema}.orders", "--key", "6", ok=(0, 75)).returncode == 0)
+    expect(verify(w, daemon, "--index-version", "2", ok=(1,)), "different", [("3", "wrong_lineage")])
+    if w.table(daemon, "orders")["state"] != "waiting":
+        raise Failed("a restart publishes it")
+    daemon.command("index", "cutover", f"{w.schema}.orders")
+    built(w, daemon)
+
+
+def test_damage_of_a_part_that_a_sample_repairs_is_met_by_the_next_and_the_version_waits(w):
+    w.made = many(w)
+    daemon, _ = build_slowly(w, "build_counted", table="many", seconds=8)
+    w.engine.ask("POST", f"/{w.index('many')}_v2/_refresh")
+    answer = w.engine.ask("POST", f"/{w.index('many')}_v2/_update_by_query?conflicts=proceed&refresh=true", {
+        "query": {"range": {"n": {"gte": 4000, "lt": 8000}}}, "script": {"source": "ctx._source.n = -1"}})
+    if answer["updated"] != 4000:
+        raise Failed(f"{answer}")
+    table = wait_until("it waits", lambda: (lambda t: t if t["state"] == "waiting" else None)(w.table(daemon, "many")))
+    if table["wait"]["reason"] != "differs":
+        raise Failed(f"{table}")
+    repaired = verify(w, daemon, "--index-version", "2", "--repair", "--yes", table="many")
+    if repaired["verdict"] != "equal" or repaired["repaired"] < 3000:
+        raise Failed(f"{repaired['verdict']} {repaired['repaired']}")
+    daemon.command("index", "cutover", f"{w.schema}.many")
+    built(w, daemon, table="many")
+    w.equal(daemon)
+
+
+def test_full_compares_all_and_none_compares_nothing(w):
+    w.made = many(w)
+    daemon, damage = build_slowly(w, "build_counted", "--verify", "full", table="many", seconds=6)
+    key = w.sql("SELECT id FROM many ORDER BY id LIMIT 1 OFFSET 12345")[0][0]
+    damage.change(key, lambda d: d.update(n=-1))
+    built(w, daemon, table="many")
+    report = daemon.json("report", "list")["items"][0]
+    if (report["repaired"], report["documents"], report["verdict"]) != (1, 20000, "equal"):
+        raise Failed(f"{report}")
+    w.equal(daemon)
+    daemon.stop()
+    daemon.start(environment={"MILLRACE_FAILPOINT": "build_counted:1:wait=4000"})
+    daemon.command("index", "create", f"{w.schema}.many", "--verify", "none", "--no-wait")
+    wait_until("it counts", lambda: counts(w, "many", 3) == 20000 and is_counting(w, daemon, "many"))
+    damage.index = f"{w.index('many')}_v3"
+    newest = w.sql("SELECT MAX(id) FROM many")[0][0]
+    damage.change(newest, lambda d: d.update(n=-1))
+    built(w, daemon, 3, table="many")
+    if len(daemon.json("report", "list")["items"]) != 1:
+        raise Failed("something was compared")
+    expect(verify(w, daemon, "--sample", "1", "--repair", table="many"), "equal", [(str(newest), "different", "n different")], repaired=1)
+    daemon.command("index", "create", f"{w.schema}.many", "--verify", "some", ok=(2,))
+
+
+def test_a_build_that_is_killed_while_it_compares_goes_on(w):
+    w.made = make(w)
+    fill(w, 3000)
+    daemon, table = w.follow(w.made), f"{w.schema}.orders"
+    for version, point in enumerate(("verify_sampled:1", "verify_sampled:3", "build_compared:1"), 2):
+        daemon.stop()
+        daemon.start(environment={"MILLRACE_FAILPOINT": point + ":kill"})
+        daemon.command("index", "create", table, "--no-wait")
+        wait_until(f"the daemon is killed at {point}", lambda: daemon.process.poll() is not None, 30)
+        if list(w.engine.ask("GET", f"/_alias/{w.index('orders')}")) != [f"{w.index('orders')}_v{version - 1}"]:
+            raise Failed(f"searches saw version {version} before it was compared")
+        w.sql("UPDATE orders SET note = 'later' WHERE id = 200", f"INSERT INTO orders VALUES ({10000 + version}, 1, 'n', 5)")
+        daemon.start()
+        built(w, daemon, version)
+        w.equal(daemon)
+
+
+def test_a_topic_that_is_paused_while_a_build_compares_keeps_it_from_nothing_but_going_on(w):
+    w.made = make(w)
+    for version, point in enumerate(("build_counted", "verify_sampled"), 2):
+        daemon, damage = build_slowly(w, point)
+        damage.change(1, lambda d: d.update(note="x"))
+        daemon.command("topic", "pause", w.schema)
+        w.sql("UPDATE orders SET note = 'paused' WHERE id = 2")
+        daemon.command("topic", "resume", w.schema)
+        built(w, daemon, version)
+        w.equal(daemon)
+        daemon.stop()
+
+
+def test_an_empty_table_is_built(w):
+    w.sql("CREATE TABLE none (id INT PRIMARY KEY)")
+    daemon = w.follow(w.definitions({"table": "none"}))
+    daemon.command("index", "create", f"{w.schema}.none", "--verify", "full")
+    built(w, daemon, 2, table="none")

@@ -3,6 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "rebalance/build/job.h"
+#include "src/base/buf.h"
 
 static void remaining_time_follows_the_rate(void **state)
 {
@@ -89,9 +90,29 @@ static void a_limit_makes_statements_small(void **state)
     assert_int_equal(job_limit_rows(3, 5000), 1);
 }
 
+static void
+what_a_build_compares_survives_a_restart_and_an_older_job_compares_a_sample(void **state)
+{
+    struct buf json = {0};
+
+    (void)state;
+    for (int i = 0; i < N_BUILD_CHECKS; i++) {
+        const struct job_parameters p = {.rate = 7, .check = (enum build_check)i};
+
+        buf_clear(&json);
+        job_parameters_append(&json, &p);
+        assert_int_equal(job_parameters_read(buf_str(&json)).check, i);
+    }
+    assert_int_equal(job_parameters_read(STR("{\"rate\":7}")).check, BUILD_CHECK_SAMPLE);
+    assert_int_equal(job_parameters_read(STR("{\"verify\":\"x\"}")).check, BUILD_CHECK_SAMPLE);
+    buf_free(&json);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(
+            what_a_build_compares_survives_a_restart_and_an_older_job_compares_a_sample),
         cmocka_unit_test(remaining_time_follows_the_rate),
         cmocka_unit_test(what_is_shown_is_never_above_the_total),
         cmocka_unit_test(a_limit_lets_no_more_than_its_rate_through),

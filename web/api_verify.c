@@ -58,6 +58,7 @@ static bool verify_all(struct api_call *c, const cJSON *body, struct err *err)
            body_uint(body, "rate", &o.rate, err) &&
            body_uint(body, "version", &o.version, err) &&
            body_uint(body, "sample", &o.sample, err) &&
+           body_str(body, "where", &o.where, err) &&
            coordinator_verify_all(c->api->coordinator, &o, &c->res->body, err);
 }
 
@@ -65,8 +66,8 @@ static bool verify_all(struct api_call *c, const cJSON *body, struct err *err)
 void api_verify(struct api_call *c)
 {
     static const char *const of_keys[] = {"keys", "repair", "values", NULL};
-    static const char *const of_all[] = {"repair",  "values", "yes", "rate",
-                                         "version", "sample", NULL};
+    static const char *const of_all[] = {"repair",  "values", "yes",   "rate",
+                                         "version", "sample", "where", NULL};
     struct err err = {0};
     cJSON *any = NULL, *body = NULL;
     bool ok = body_parse(&any, c->req, NULL, &err);

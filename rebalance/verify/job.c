@@ -31,6 +31,8 @@ static uint64_t count_all(const struct verify_job *j)
 {
     const uint64_t asked = verify_sample_asked(j->sample);
 
+    if (j->where.len > 0)
+        return j->at.total;
     return asked > 0 && asked < j->at.total ? asked : j->at.total * 2;
 }
 
@@ -157,7 +159,7 @@ static bool keep_compared(struct verify_job *j, struct err *err)
 {
     struct buf name = {0}, json = {0};
 
-    if (j->at.pass != VERIFY_OVER || j->sample != NULL)
+    if (j->at.pass != VERIFY_OVER || verify_job_is_partial(j))
         return true;
     buf_append(&name, STR(STORE_COMPARED));
     coordinator_index_name(&name, j->job.index, j->job.version);
@@ -181,7 +183,7 @@ static bool end_well(struct verify_job *j, struct str report, struct err *err)
 /* The mark of an index is taken away by what compares all of it and finds it equal. */
 static void end_mark(struct verify_job *j)
 {
-    const bool is_equal = j->at.pass == VERIFY_OVER && j->sample == NULL &&
+    const bool is_equal = j->at.pass == VERIFY_OVER && !verify_job_is_partial(j) &&
                           strcmp(verify_result_verdict(&j->result), "equal") == 0;
     struct buf index = {0};
     struct err err = {0};

@@ -64,6 +64,7 @@ struct verify_job {
     bool of_build;                /* nothing of it is stored: the build is */
     uint64_t rate;                /* rows and ids per second; 0: no limit */
     struct stop *stop;            /* borrowed; ends the job */
+    struct str where, of;         /* only rows of this table that meet it; empty: all */
     struct verify_sample *sample; /* NULL: all is compared */
 
     struct verify_place at;
@@ -112,7 +113,9 @@ void verify_documents_close(struct verify_job *j);
  * a large table would take minutes.
  */
 bool verify_count(struct verify_job *j, struct verify_run *run, struct err *err) MUST_CHECK;
-struct target *verify_next_table(const struct verify_run *run, const char *after);
+/* NULL: that was the last one. */
+struct target *verify_next_table(const struct verify_job *j, const struct verify_run *run,
+                                 const char *after);
 /* Returns the table at.table; ERR_REJECT if it is gone. */
 struct target *verify_present_table(const struct verify_job *j, const struct verify_run *run,
                                     struct err *err) MUST_CHECK;
@@ -136,6 +139,12 @@ void verify_job_close(struct verify_job *j, struct verify_run *run);
  */
 bool verify_job_settle(struct verify_job *j, struct verify_run *run, struct verify_key *first,
                        size_t n, bool repair, struct err *err) MUST_CHECK;
+
+/* Tell whether the verdict is one on a part of the index only. */
+static inline bool verify_job_is_partial(const struct verify_job *j)
+{
+    return j->sample != NULL || j->where.len > 0;
+}
 
 /* Count a key: what is not equal is open, and on the list. */
 void verify_job_add(struct verify_job *j, const struct verify_key *k);

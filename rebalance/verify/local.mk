@@ -1,6 +1,7 @@
 # Whether documents are equal to their rows.
 libmillrace_a_SOURCES += \
 	%D%/compared.c %D%/compared.h \
+	%D%/condition.c %D%/condition.h \
 	%D%/copies.c %D%/copies.h \
 	%D%/cursor.c \
 	%D%/documents.c \

@@ -2,6 +2,7 @@
 
 #include "rebalance/verify/verify.h"
 
+#include "rebalance/verify/condition.h"
 #include "rebalance/verify/job.h"
 #include "rebalance/verify/jobs.h"
 #include "rebalance/verify/places.h"
@@ -50,6 +51,10 @@ static void append_parameters(struct buf *json, const struct verify_order *o)
     json_put_u64(&w, STR("rate"), o->rate);
     if (o->samples)
         json_put_u64(&w, STR("sample"), o->sample);
+    if (o->where.len > 0) {
+        json_put_string(&w, STR("where"), o->where);
+        json_put_string(&w, STR("of"), o->table);
+    }
     json_close_object(&w);
 }
 
@@ -124,7 +129,8 @@ static bool begin(struct coordinator *co, const struct verify_run *run,
 
     if (ok) {
         /* Only what compares all of it can take the mark away. */
-        ok = (o->samples || coordinator_begin_mark(co, run->index, job.id, err)) &&
+        ok = (o->samples || o->where.len > 0 ||
+              coordinator_begin_mark(co, run->index, job.id, err)) &&
              start(co, &job, err);
         if (ok)
             answer(json, &job);
@@ -135,7 +141,7 @@ static bool begin(struct coordinator *co, const struct verify_run *run,
     return ok;
 }
 
-static bool check(const struct coordinator *co, const struct verify_order *o, struct err *err)
+static bool check(struct coordinator *co, const struct verify_order *o, struct err *err)
 {
     if (co->delivery == NULL)
         return refuse(err, 503,
@@ -143,7 +149,10 @@ static bool check(const struct coordinator *co, const struct verify_order *o, st
     if (o->samples && (o->sample == 0 || o->sample > VERIFY_SAMPLE_MAX))
         return refuse(err, 422, "a sample has 1 to %d documents, not %" PRIu64,
                       VERIFY_SAMPLE_MAX, o->sample);
-    return true;
+    if (o->samples && o->where.len > 0)
+        return refuse(err, 422,
+                      "a sample is of all documents; fix: give a sample or a condition");
+    return o->where.len == 0 || condition_check(co, o->table, o->where, err);
 }
 
 bool coordinator_verify_all(struct coordinator *co, const struct verify_order *o,

@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "rebalance/verify/condition.h"
 #include "rebalance/verify/job.h"
 
 #include "src/search/documents.h"
@@ -16,13 +17,16 @@ static const struct plan *plan_of(const struct target *t)
 }
 
 /* The tables in the order of their names, which no change of a definition shuffles. */
-struct target *verify_next_table(const struct verify_run *run, const char *after)
+struct target *verify_next_table(const struct verify_job *j, const struct verify_run *run,
+                                 const char *after)
 {
     struct target *next = NULL;
 
     for (size_t i = 0; i < run->n_targets; i++) {
         struct target *t = run->targets[i];
 
+        if (j->where.len > 0 && !condition_concerns(run, t))
+            continue;
         if (strcmp(t->table, after) > 0 && (next == NULL || strcmp(t->table, next->table) < 0))
             next = t;
     }
@@ -46,7 +50,7 @@ static void begin_table(struct verify_job *j, const struct target *t)
     if (t != NULL)
         buf_append(&j->at.table, str_from(t->table));
     else
-        j->at.pass = VERIFY_DOCUMENTS;
+        j->at.pass = j->where.len > 0 ? VERIFY_LISTED : VERIFY_DOCUMENTS;
 }
 
 /* ---- the beginning ---- */
@@ -65,7 +69,7 @@ static bool begin_rows(struct verify_job *j, struct verify_run *run, struct err 
 {
     if (!verify_count(j, run, err))
         return false;
-    begin_table(j, verify_next_table(run, ""));
+    begin_table(j, verify_next_table(j, run, ""));
     return true;
 }
 
@@ -198,6 +202,7 @@ static bool compare_chunk(struct verify_job *j, struct verify_run *run, struct t
                           struct err *err)
 {
     struct loader_page page = {.after = buf_str(&j->at.after),
+                               .where = j->where,
                                .rows_max = job_limit_rows(j->rate, j->chunk),
                                .bytes_max = VERIFY_CHUNK_BYTES};
 
@@ -209,7 +214,7 @@ static bool compare_chunk(struct verify_job *j, struct verify_run *run, struct t
         return false;
     j->at.rows += page.n;
     if (page.is_end) {
-        begin_table(j, verify_next_table(run, t->table));
+        begin_table(j, verify_next_table(j, run, t->table));
     } else {
         buf_clear(&j->at.after);
         buf_append(&j->at.after, page.docs[page.n - 1].key);

@@ -41,7 +41,7 @@ static bool begin(struct verify_job *j, struct verify_run *run, struct err *err)
     if (s->sizes.documents > 0)
         s->part = SAMPLE_DOCUMENTS;
     else
-        begin_table(j, verify_next_table(run, ""));
+        begin_table(j, verify_next_table(j, run, ""));
     return true;
 }
 
@@ -169,7 +169,7 @@ static bool compare_documents(struct verify_job *j, struct verify_run *run, stru
     if (n > 0)
         return compare_hits(j, run, hits, n, err);
     verify_documents_close(j);
-    begin_table(j, verify_next_table(run, ""));
+    begin_table(j, verify_next_table(j, run, ""));
     return true;
 }
 
@@ -336,7 +336,7 @@ static bool compare_places(struct verify_job *j, struct verify_run *run, struct 
     if (t == NULL || !compare_read(j, run, t, read_runs, err))
         return false;
     if (j->sample->is_read)
-        begin_table(j, verify_next_table(run, t->table));
+        begin_table(j, verify_next_table(j, run, t->table));
     else if (j->sample->at >= j->sample->places.n)
         j->sample->part = SAMPLE_NEWEST;
     return true;
@@ -348,7 +348,7 @@ static bool compare_newest(struct verify_job *j, struct verify_run *run, struct 
 
     if (t == NULL || !compare_read(j, run, t, read_newest, err))
         return false;
-    begin_table(j, verify_next_table(run, t->table));
+    begin_table(j, verify_next_table(j, run, t->table));
     return true;
 }
 

@@ -11,6 +11,25 @@
 
 #define QUEUE_MS 100 /* between looks at a full queue */
 
+/* A text of the job's parameters; empty without one. */
+static struct str text_of(struct verify_job *j, const char *pointer)
+{
+    struct buf text = {0};
+
+    (void)json_find_text(j->job.parameters, pointer, &text);
+
+    const struct str copy = arena_copy(j->arena, buf_str(&text));
+
+    buf_free(&text);
+    return copy;
+}
+
+/* As a person has named it, if only that one is compared. */
+static struct str table_of(const struct verify_job *j)
+{
+    return j->of.len > 0 ? j->of : j->job.table;
+}
+
 struct verify_job *verify_job_new(struct coordinator *co, const struct stored_job *stored,
                                   uint64_t term)
 {
@@ -37,6 +56,8 @@ struct verify_job *verify_job_new(struct coordinator *co, const struct stored_jo
     (void)json_find_u64(p, "/rate", &j->rate);
     if (json_find_u64(p, "/sample", &sample) && sample > 0)
         j->sample = verify_sample_new(sample);
+    j->where = text_of(j, "/where");
+    j->of = text_of(j, "/of");
     j->stop = &co->stop;
     buf_append(&j->cursor, stored->cursor);
     j->seen.remaining_s = -1;
@@ -65,14 +86,15 @@ bool verify_job_open(struct verify_job *j, struct verify_run *run, struct arena 
     j->links = (struct read_links){0};
     j->links_of = NULL;
     run->of_build = j->of_build;
-    return verify_run_begin(run, j->job.table, j->job.version, err);
+    return verify_run_begin(run, table_of(j), j->job.version, err);
 }
 
 void verify_job_close(struct verify_job *j, struct verify_run *run)
 {
     if (run->n_targets > 0)
         verify_report_of_run(&j->report, run);
-    j->report.table = j->job.table;
+    j->report.table = table_of(j);
+    j->report.where = j->where;
     j->report.index = j->job.index;
     j->at.looks = run->n_looks > j->at.looks ? run->n_looks : j->at.looks;
     j->links = run->links;

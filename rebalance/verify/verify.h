@@ -49,12 +49,14 @@ struct verify_order {
     uint64_t rate;       /* documents per second; 0: no limit */
     bool samples;        /* compare `sample` documents only, and the newest rows */
     uint64_t sample;     /* 1 to 1,000,000 */
+    struct str where;    /* compare only rows of this table that meet it; empty: all */
 };
 
 /*
  * Start a job that compares all documents of an index with their rows, or a sample of them (a
- * verdict on a sample is one on no other document), and answer its id. It
- * goes on after a restart, and keeps a report at its end. ERR_RETRY if one runs already.
+ * verdict on a sample is one on no other document), or the rows that meet a condition
+ * (documents without a row are not looked for then), and answer its id. It goes on after a
+ * restart, and keeps a report at its end. ERR_RETRY if one runs already.
  * @thread any (locked inside; blocks on the store)
  */
 bool coordinator_verify_all(struct coordinator *co, const struct verify_order *o,

@@ -150,6 +150,7 @@ static const struct command_option verify_options[] = {
     {"repair", 0, NULL, "read the rows of what differs again", NULL},
     {"sample", 0, "N", "only N documents, taken at random, and the newest rows", NULL},
     {"values", 0, NULL, "show the values that differ", NULL},
+    {"where", 0, "SQL", "only rows that meet this condition", NULL},
     {"yes", 'y', NULL, "repair also if more than 5 % or 10,000 documents differ", NULL},
     END,
 };
@@ -266,7 +267,8 @@ static const struct command list[] = {
      "report (millrace report list).  Tables that share an index are compared together.\n\n"
      "With --sample, it takes half of N from the documents and half from the rows, both at "
      "random, and the 100 rows with the greatest keys.  That finds damage of many documents "
-     "soon, and says nothing of the documents that were not taken.\n\n"
+     "soon, and says nothing of the documents that were not taken.  With --where, it reads "
+     "the rows that meet the condition, and does not look for documents without a row.\n\n"
      "With --repair, has the rows read again and looks once more.  If more than 5 % of the "
      "index or 10,000 documents would change, it changes nothing without --yes.\n\n"
      "Exit code 0: equal, or repaired and seen equal.  1: differences.  2: wrong usage.  "

@@ -55,6 +55,8 @@ static void put_request(struct buf *body, const struct verify_wish *wish)
         json_put_u64(&w, STR("version"), wish->version);
         if (invocation_has(inv, "sample"))
             json_put_u64(&w, STR("sample"), wish->sample);
+        if (invocation_has(inv, "where"))
+            json_put_cstr(&w, STR("where"), invocation_value(inv, "where"));
     }
     json_close_object(&w);
 }
@@ -250,8 +252,8 @@ static int verify_all(struct session *s, const struct verify_wish *wish)
 
 static bool read_options(struct verify_wish *wish, struct err *err)
 {
-    static const char *const of_jobs[] = {"all",           "yes",     "rate",
-                                          "index-version", "no-wait", "sample"};
+    static const char *const of_jobs[] = {"all",     "yes",    "rate", "index-version",
+                                          "no-wait", "sample", "where"};
     const struct invocation *inv = wish->inv;
 
     wish->all = invocation_has(inv, "all");
@@ -263,6 +265,8 @@ static bool read_options(struct verify_wish *wish, struct err *err)
             return err_set(err, ERR_REJECT,
                            "--key goes with --repair and --values only: single documents are "
                            "compared at once");
+    if (invocation_has(inv, "where") && (wish->all || *invocation_value(inv, "where") == 0))
+        return err_set(err, ERR_REJECT, "--where is a condition on the rows of one TABLE");
     return invocation_number(inv, "rate", &wish->rate, err) &&
            invocation_number(inv, "index-version", &wish->version, err) &&
            invocation_number(inv, "sample", &wish->sample, err);

@@ -367,12 +367,13 @@ bool coordinator_verify_all(struct coordinator *co, const struct verify_order *o
                             struct buf *json, struct err *err)
 {
     (void)co;
-    return called(
-        json, err,
-        "verify_all %.*s repair=%d values=%d yes=%d rate=%llu version=%llu sample=%d/%llu",
-        (int)o->table.len, o->table.ptr, o->repair, o->values, o->yes,
-        (unsigned long long)o->rate, (unsigned long long)o->version, o->samples,
-        (unsigned long long)o->sample);
+    return called(json, err,
+                  "verify_all %.*s repair=%d values=%d yes=%d rate=%llu version=%llu "
+                  "sample=%d/%llu where=%.*s",
+                  (int)o->table.len, o->table.ptr, o->repair, o->values, o->yes,
+                  (unsigned long long)o->rate, (unsigned long long)o->version, o->samples,
+                  (unsigned long long)o->sample, (int)o->where.len,
+                  o->where.ptr == NULL ? "" : o->where.ptr);
 }
 
 bool coordinator_trace(struct coordinator *co, const struct trace_request *r, struct buf *json,

@@ -222,3 +222,46 @@ def test_an_empty_table_is_built(w):
     daemon = w.follow(w.definitions({"table": "none"}))
     daemon.command("index", "create", f"{w.schema}.none", "--verify", "full")
     built(w, daemon, 2, table="none")
+
+
+def test_a_condition_compares_the_rows_that_meet_it_and_nothing_else(w):
+    daemon, damage, table = w.follow(make(w)), Damage(w), f"{w.schema}.orders"
+    damage_all(damage)
+    answer = verify(w, daemon, "--where", "note IN ('a', 'f') OR id = 2", ok=(1,))
+    expect(answer, "different", [("1", "different", "total different"), ("2", "missing")])
+    if (answer["where"], answer["documents"]) != ("note IN ('a', 'f') OR id = 2", 3):
+        raise Failed(f"{answer}")
+    if w.table(daemon, "orders")["compared"] is not None:
+        raise Failed("a part counts as a comparison of the whole index")
+    expect(verify(w, daemon, "--where", "id = 2", "--repair", "--yes"), "equal", [("2", "missing")], repaired=1)
+    expect(verify(w, daemon, "--where", "id IN (2, 6)"), "equal", [])
+    if "that meet the condition: 1 of 1" not in daemon.command("verify", table, "--where", "id = 6").stdout:
+        raise Failed("a person is not told that it was a part")
+    expect(verify(w, daemon, "--where", "id > 1000"), "equal", [])
+
+
+def test_a_condition_that_is_none_is_refused_with_the_servers_words(w):
+    daemon, table = w.follow(make(w)), f"{w.schema}.orders"
+    for where, words in (("id = 1; DROP TABLE orders", "ends a statement"), ("id = 1)", "`)` without"), ("(id = 1", "without `)`"),
+                         ("note = 'x", "quote is not closed"), ("id = 1 -- no", "comments"), ("", "condition"),
+                         ("nothing_like_this = 1", "nothing_like_this"), ("id = = 1", "refuses the condition")):
+        said = daemon.command("verify", table, "--where", where, ok=(2,)).stderr
+        if words not in said:
+            raise Failed(f"{where}: {said}")
+    daemon.command("verify", "--all", "--where", "id = 1", ok=(2,))
+    daemon.command("verify", table, "--sample", "1", "--where", "id = 1", ok=(2,))
+    if daemon.json("report", "list")["items"] or daemon.json("job", "list")["items"] or not w.sql("SELECT * FROM orders"):
+        raise Failed("something was begun")
+
+
+def test_a_condition_concerns_only_its_table_of_a_shared_index(w):
+    w.sql("CREATE TABLE question (id INT PRIMARY KEY, title VARCHAR(20))",
+          "CREATE TABLE answer (id INT PRIMARY KEY, question_id INT, text VARCHAR(20))",
+          "INSERT INTO question SELECT seq, CONCAT('q', seq) FROM seq_1_to_30", "INSERT INTO answer SELECT seq, seq % 30 + 1, 'so' FROM seq_1_to_90")
+    daemon = w.follow(w.definitions(
+        {"table": "question", "index": "faq", "settings": dict(SHARDS), "join": {"name": "question"}},
+        {"table": "answer", "index": "faq", "settings": dict(SHARDS),
+         "join": {"name": "answer", "parent": "question", "parent_column": "question_id"}}))
+    answer = verify(w, daemon, "--where", "text = 'so' AND id <= 10", table="answer")
+    if (answer["verdict"], answer["documents"], answer["table"]) != ("equal", 10, f"{w.schema}.answer"):
+        raise Failed(f"{answer}")

@@ -111,7 +111,7 @@ static void add_progress(struct buf *out, struct render_style style, struct str 
 void view_verify(struct buf *out, struct render_style style, struct str json)
 {
     bool compared = true;
-    struct str verdict;
+    struct str verdict, where;
     uint64_t sample = 0;
 
     if (!json_find(json, "/verdict", &verdict)) {
@@ -120,6 +120,8 @@ void view_verify(struct buf *out, struct render_style style, struct str json)
     }
     if (json_find_u64(json, "/sample", &sample) && sample > 0)
         buf_append(out, STR("a sample: "));
+    if (json_find(json, "/where", &where) && where.len > 2)
+        buf_append(out, STR("of the rows that meet the condition: "));
     render_value(out, style, json, "/equal", RENDER_COUNT);
     buf_append(out, STR(" of "));
     render_value(out, style, json, "/documents", RENDER_COUNT);

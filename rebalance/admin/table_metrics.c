@@ -38,8 +38,9 @@ static void put_compared(struct buf *out, struct str table, const struct compare
 {
     metric_put_double(out, METRIC_TABLE_COMPARED, (double)c->at_ms / 1000, table);
     for (size_t i = 0; i < N_VERIFY_KINDS; i++)
-        metric_put_u64(out, METRIC_TABLE_DIFFERENCES, c->found.counts[i], table,
-                       str_from(verify_kind_word((enum verify_kind)i)));
+        if (i != VERIFY_ORPHAN) /* no difference */
+            metric_put_u64(out, METRIC_TABLE_DIFFERENCES, c->found.counts[i], table,
+                           str_from(verify_kind_word((enum verify_kind)i)));
     metric_put_u64(out, METRIC_TABLE_REPAIRED, c->found.repaired, table);
 }
 

@@ -125,6 +125,9 @@ bool verify_ask_for_fewer(struct verify_job *j, struct verify_run *run,
 /* Compare the rows with their documents, and count them. */
 bool verify_compare_rows(struct verify_job *j, struct verify_run *run,
                          const struct verify_rows *r, struct err *err) MUST_CHECK;
+/* Count children without parent among the rows: orphans.c. */
+bool verify_find_orphans(struct verify_job *j, struct verify_run *run,
+                         const struct verify_rows *r, struct err *err) MUST_CHECK;
 /* Put keys through the looks and count them. */
 bool verify_settle_all(struct verify_job *j, struct verify_run *run, struct verify_key *keys,
                        size_t n, struct err *err) MUST_CHECK;

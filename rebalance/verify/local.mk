@@ -12,6 +12,7 @@ libmillrace_a_SOURCES += \
 	%D%/looks.c \
 	%D%/new_version.c \
 	%D%/order.c \
+	%D%/orphans.c \
 	%D%/places.c %D%/places.h \
 	%D%/repair.c \
 	%D%/report.c %D%/report.h \

@@ -149,6 +149,15 @@ void verify_result_add(struct verify_result *r, const struct verify_key *k, bool
         add_findings(r, k, values);
 }
 
+void verify_result_add_orphan(struct verify_result *r, struct str id, struct str routing)
+{
+    const struct verify_key k = {.id = id};
+    const struct verify_finding f = {.kind = VERIFY_ORPHAN, .routing = routing};
+
+    r->counts[VERIFY_ORPHAN]++;
+    list_finding(r, &k, &f, false);
+}
+
 static void append_list(struct buf *list, uint64_t *n, const struct buf *more, uint64_t n_more)
 {
     if (n_more == 0 || !has_room(list, *n))

@@ -37,6 +37,9 @@ void verify_result_free(struct verify_result *r);
 
 /* Add what a run says of one key, with the values that differ if they are wished for. */
 void verify_result_add(struct verify_result *r, const struct verify_key *k, bool values);
+/* Add a child without parent. Its document is equal to its row, and counted as such elsewhere.
+ */
+void verify_result_add_orphan(struct verify_result *r, struct str id, struct str routing);
 /* Put an id on the list. */
 void verify_result_list_id(struct verify_result *r, struct str id);
 /* Add all that `more` has, but for its ids. */

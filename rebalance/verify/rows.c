@@ -177,7 +177,7 @@ bool verify_compare_rows(struct verify_job *j, struct verify_run *run,
 
     struct verify_key *suspects = find_suspects(j, run, r, documents, &n);
 
-    return verify_settle_all(j, run, suspects, n, err);
+    return verify_settle_all(j, run, suspects, n, err) && verify_find_orphans(j, run, r, err);
 }
 
 static void adapt_chunk(struct verify_job *j, size_t rows, size_t bytes)

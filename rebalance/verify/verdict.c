@@ -12,6 +12,7 @@ const char *verify_kind_word(enum verify_kind kind)
         [VERIFY_MISSING] = "missing",         [VERIFY_EXTRA] = "extra",
         [VERIFY_DIFFERENT] = "different",     [VERIFY_ROUTING] = "wrong_routing",
         [VERIFY_UNEXPLAINED] = "unexplained", [VERIFY_LINEAGE] = "wrong_lineage",
+        [VERIFY_ORPHAN] = "orphan",
     };
 
     return words[kind];

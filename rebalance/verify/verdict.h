@@ -25,6 +25,7 @@ enum verify_kind {
     VERIFY_ROUTING,     /* a copy under another routing, perhaps beside the right one */
     VERIFY_UNEXPLAINED, /* a copy whose id no row of any table can have */
     VERIFY_LINEAGE,     /* a copy whose version Millrace cannot have given out */
+    VERIFY_ORPHAN,      /* a join child whose parent has no row: no difference of the index */
     N_VERIFY_KINDS,
 };
 /* "missing", "extra", ... */

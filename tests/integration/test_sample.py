@@ -265,3 +265,31 @@ def test_a_condition_concerns_only_its_table_of_a_shared_index(w):
     answer = verify(w, daemon, "--where", "text = 'so' AND id <= 10", table="answer")
     if (answer["verdict"], answer["documents"], answer["table"]) != ("equal", 10, f"{w.schema}.answer"):
         raise Failed(f"{answer}")
+
+
+def test_children_without_parent_are_counted_apart_and_make_nothing_different(w):
+    w.sql("CREATE TABLE question (id INT PRIMARY KEY, title VARCHAR(20))",
+          "CREATE TABLE answer (id INT PRIMARY KEY, question_id INT, text VARCHAR(20))",
+          "INSERT INTO question SELECT seq, CONCAT('q', seq) FROM seq_1_to_30",
+          "INSERT INTO answer SELECT seq, seq % 30 + 1, 'so' FROM seq_1_to_90", "INSERT INTO answer VALUES (91, 77, 'orphan'), (92, NULL, 'free')")
+    daemon = w.follow(w.definitions(
+        {"table": "question", "index": "faq", "settings": dict(SHARDS), "join": {"name": "question"}},
+        {"table": "answer", "index": "faq", "settings": dict(SHARDS),
+         "join": {"name": "answer", "parent": "question", "parent_column": "question_id"}}))
+    damage = Damage(w, "faq")
+    for options in ([], ["--sample", "1000"], ["--where", "id > 80"]):
+        answer = verify(w, daemon, *options, table="answer")
+        if (answer["verdict"], answer["counts"]["orphan"], answer["differing"]) != ("equal", 1, 0):
+            raise Failed(f"{options}: {answer}")
+        expect(answer, "equal", [("answer:91", "orphan")])
+    w.sql("DELETE FROM question WHERE id = 5")
+    w.equal(daemon)
+    answer = verify(w, daemon, "--repair", table="question")
+    expect(answer, "equal", [("answer:91", "orphan"), ("answer:4", "orphan"), ("answer:34", "orphan"), ("answer:64", "orphan")])
+    if "4 children without parent" not in daemon.command("verify", f"{w.schema}.answer").stdout:
+        raise Failed("a person is not told")
+    version = int(damage.stored("question:7", "question:7")["_version"]) + 1
+    w.engine.ask("DELETE", f"/{damage.index}/_doc/question:7?routing=question:7&version={version}&version_type=external")
+    answer = verify(w, daemon, table="question", ok=(1,))
+    if answer["counts"]["orphan"] != 4 or answer["counts"]["missing"] != 1:
+        raise Failed(f"a parent whose document is lost makes no orphans: {answer}")

@@ -43,6 +43,24 @@ static void the_verdict_is_open_while_a_later_look_may_tell(void **state)
     verify_result_free(&r);
 }
 
+static void a_child_without_parent_is_counted_and_listed_and_is_no_difference(void **state)
+{
+    (void)state;
+    struct verify_result r = {0};
+    const struct verify_key k = key_of(STR("answer:1"), VERIFY_EQUAL);
+
+    verify_result_add(&r, &k, false);
+    verify_result_add_orphan(&r, k.id, STR("question:7"));
+    assert_string_equal(verify_result_verdict(&r), "equal");
+    assert_int_equal(r.documents, 1);
+    assert_int_equal(r.equal, 1);
+    assert_int_equal(r.differing, 0);
+    assert_int_equal(r.counts[VERIFY_ORPHAN], 1);
+    assert_int_equal(r.n_listed, 1);
+    assert_non_null(strstr(r.differences.ptr, "\"kind\":\"orphan\""));
+    verify_result_free(&r);
+}
+
 static void lists_have_a_bound_and_counts_have_none(void **state)
 {
     (void)state;
@@ -112,6 +130,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_verdict_is_open_while_a_later_look_may_tell),
+        cmocka_unit_test(a_child_without_parent_is_counted_and_listed_and_is_no_difference),
         cmocka_unit_test(lists_have_a_bound_and_counts_have_none),
         cmocka_unit_test(a_cursor_brings_back_the_place_and_what_was_found),
     };

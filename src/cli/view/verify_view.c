@@ -74,15 +74,28 @@ static void add_apart(struct buf *out, struct render_style style, struct str one
 static void say_more(struct buf *out, struct str json)
 {
     struct str list;
-    uint64_t differing = 0, repaired = 0;
+    uint64_t differing = 0, repaired = 0, orphans = 0;
 
+    (void)json_find_u64(json, "/counts/orphan", &orphans);
     if (json_find(json, "/differences", &list) &&
         json_find_u64(json, "/differing", &differing) &&
         json_find_u64(json, "/repaired", &repaired) &&
-        differing + repaired > json_count_elements(list))
+        differing + repaired + orphans > json_count_elements(list))
         buf_printf(out,
-                   "  %" PRIu64 " documents differ or were repaired; the first are listed\n",
-                   differing + repaired);
+                   "  %" PRIu64
+                   " documents differ, were repaired or lack a parent; the first are listed\n",
+                   differing + repaired + orphans);
+}
+
+static void say_orphans(struct buf *out, struct str json)
+{
+    uint64_t n = 0;
+
+    if (json_find_u64(json, "/counts/orphan", &n) && n > 0)
+        buf_printf(out,
+                   "  %" PRIu64 " children without parent (orphan): no row has the key that "
+                   "they name, so the index is as the tables are\n",
+                   n);
 }
 
 static void add_why(struct buf *out, struct str json)
@@ -136,5 +149,6 @@ void view_verify(struct buf *out, struct render_style style, struct str json)
     view_differences(out, style, json);
     view_each(out, style, json, "/apart", add_apart);
     say_more(out, json);
+    say_orphans(out, json);
     add_why(out, json);
 }

@@ -83,8 +83,8 @@ static bool load(struct verify_run *run, const struct target *t, const struct st
 
     if (!read_links_open(&run->links, t->plan, 0, &stamp, err))
         return false;
-    *loaded = loader_load(run->links.conns, ((struct reading *)t->plan)->plan, &all,
-                          run->arena, rows, err);
+    *loaded = loader_load(run->links.conns, ((struct reading *)t->plan)->plan, &all, run->arena,
+                          rows, err);
 
     const bool ended = read_links_end(&run->links, *loaded ? err : &ignored);
 

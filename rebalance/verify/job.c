@@ -3,8 +3,8 @@
 #include "rebalance/verify/job.h"
 
 #include "rebalance/verify/compared.h"
+#include "rebalance/verify/part/sample_state.h"
 #include "rebalance/verify/reports.h"
-#include "rebalance/verify/sample_state.h"
 #include "rebalance/version/marks.h"
 
 #include "src/base/clock.h"

@@ -13,7 +13,6 @@ libmillrace_a_SOURCES += \
 	%D%/new_version.c \
 	%D%/order.c \
 	%D%/orphans.c \
-	%D%/places.c %D%/places.h \
 	%D%/repair.c \
 	%D%/report.c %D%/report.h \
 	%D%/reports.c %D%/reports.h \
@@ -21,7 +20,6 @@ libmillrace_a_SOURCES += \
 	%D%/rows.c \
 	%D%/run.h \
 	%D%/sample.c \
-	%D%/sample_state.c %D%/sample_state.h \
 	%D%/sides.c \
 	%D%/step.c \
 	%D%/verdict.c %D%/verdict.h \

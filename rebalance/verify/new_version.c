@@ -3,8 +3,8 @@
 #include "rebalance/verify/verify.h"
 
 #include "rebalance/verify/job.h"
+#include "rebalance/verify/part/sample_state.h"
 #include "rebalance/verify/reports.h"
-#include "rebalance/verify/sample_state.h"
 
 #include "src/base/log.h"
 

@@ -5,7 +5,7 @@
 #include "rebalance/verify/condition.h"
 #include "rebalance/verify/job.h"
 #include "rebalance/verify/jobs.h"
-#include "rebalance/verify/places.h"
+#include "rebalance/verify/part/places.h"
 #include "rebalance/verify/reports.h"
 #include "rebalance/version/marks.h"
 

@@ -1,7 +1,7 @@
 #include "config.h"
 
 #include "rebalance/verify/job.h"
-#include "rebalance/verify/sample_state.h"
+#include "rebalance/verify/part/sample_state.h"
 
 #include "src/base/failpoint.h"
 #include "src/search/search.h"

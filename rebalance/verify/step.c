@@ -2,7 +2,7 @@
 
 #include "rebalance/verify/job.h"
 
-#include "rebalance/verify/sample_state.h"
+#include "rebalance/verify/part/sample_state.h"
 
 #include "src/base/mem.h"
 #include "sync/delivery/delivery.h"

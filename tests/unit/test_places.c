@@ -2,7 +2,7 @@
 
 #include "tests/unit/unit.h"
 
-#include "rebalance/verify/places.h"
+#include "rebalance/verify/part/places.h"
 #include "src/base/buf.h"
 #include "src/base/random.h"
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "rebalance/verify/sample_state.h"
+#include "rebalance/verify/part/sample_state.h"
 
 #include "src/base/hash.h"
 #include "src/base/mem.h"

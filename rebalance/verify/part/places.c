@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "rebalance/verify/places.h"
+#include "rebalance/verify/part/places.h"
 
 #include "src/base/buf.h"
 #include "src/base/random.h"

@@ -4,10 +4,10 @@
  *
  * It lives in memory only: a sample that is interrupted is taken anew.
  */
-#ifndef REBALANCE_VERIFY_SAMPLE_STATE_H
-#define REBALANCE_VERIFY_SAMPLE_STATE_H
+#ifndef REBALANCE_VERIFY_PART_SAMPLE_STATE_H
+#define REBALANCE_VERIFY_PART_SAMPLE_STATE_H
 
-#include "rebalance/verify/places.h"
+#include "rebalance/verify/part/places.h"
 #include "src/base/base.h"
 #include "src/base/buf.h"
 #include "src/base/random.h"

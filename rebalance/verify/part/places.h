@@ -8,8 +8,8 @@
  * numbers in between: a place is then the key of a document of the sample. An index that has no
  * more documents than the sample asks for is compared as a whole.
  */
-#ifndef REBALANCE_VERIFY_PLACES_H
-#define REBALANCE_VERIFY_PLACES_H
+#ifndef REBALANCE_VERIFY_PART_PLACES_H
+#define REBALANCE_VERIFY_PART_PLACES_H
 
 #include "src/base/base.h"
 #include "src/base/str.h"

@@ -1,0 +1,4 @@
+# What a verification compares instead of everything.
+libmillrace_a_SOURCES += \
+	%D%/places.c %D%/places.h \
+	%D%/sample_state.c %D%/sample_state.h

@@ -1,23 +1,26 @@
-# The systemd unit and its user, completion for three shells, containers.
+# The systemd units and their user, completion for three shells, containers.
 bashcompletiondir = $(datadir)/bash-completion/completions
 zshcompletiondir  = $(datadir)/zsh/site-functions
 fishcompletiondir = $(datadir)/fish/vendor_completions.d
 systemdunitdir    = $(prefix)/lib/systemd/system
 sysusersdir       = $(prefix)/lib/sysusers.d
 
-nodist_systemdunit_DATA  = %D%/systemd/millrace.service
+nodist_systemdunit_DATA  = %D%/systemd/millrace.service %D%/systemd/millrace-check.service
+dist_systemdunit_DATA    = %D%/systemd/millrace-check.timer
 dist_sysusers_DATA       = %D%/systemd/millrace.conf
 dist_fishcompletion_DATA = %D%/completion/millrace.fish
 dist_noinst_DATA         = %D%/completion/millrace.bash %D%/completion/millrace.zsh
-EXTRA_DIST += %D%/systemd/millrace.service.in
+EXTRA_DIST += %D%/systemd/millrace.service.in %D%/systemd/millrace-check.service.in
 EXTRA_DIST += %D%/container/Dockerfile %D%/container/compose.yaml %D%/container/database.sql \
 	%D%/container/kubernetes.yaml tools/packages
-CLEANFILES += %D%/systemd/millrace.service
+CLEANFILES += %D%/systemd/millrace.service %D%/systemd/millrace-check.service
 
 # The brackets keep configure from replacing the name inside the recipe.
+make_unit = $(AM_V_GEN)$(MKDIR_P) packaging/systemd && sed "s|[@]bindir[@]|$(bindir)|g"
 %D%/systemd/millrace.service: %D%/systemd/millrace.service.in Makefile
-	$(AM_V_GEN)$(MKDIR_P) %D%/systemd && \
-	  sed "s|[@]bindir[@]|$(bindir)|g" $(srcdir)/%D%/systemd/millrace.service.in > $@
+	$(make_unit) $(srcdir)/%D%/systemd/millrace.service.in > $@
+%D%/systemd/millrace-check.service: %D%/systemd/millrace-check.service.in Makefile
+	$(make_unit) $(srcdir)/%D%/systemd/millrace-check.service.in > $@
 
 # bash finds a completion by the command's name, zsh by that of a function.
 install-data-hook:

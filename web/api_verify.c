@@ -51,14 +51,15 @@ static bool verify_keys(struct api_call *c, const cJSON *body, struct err *err)
 static bool verify_all(struct api_call *c, const cJSON *body, struct err *err)
 {
     struct verify_order o = {.table = c->args[0],
-                             .samples = cJSON_HasObjectItem(body, "sample")};
+                             .samples = cJSON_HasObjectItem(body, "sample"),
+                             .changed = cJSON_HasObjectItem(body, "since")};
 
     return body_bool(body, "repair", &o.repair, err) &&
            body_bool(body, "values", &o.values, err) && body_bool(body, "yes", &o.yes, err) &&
            body_uint(body, "rate", &o.rate, err) &&
            body_uint(body, "version", &o.version, err) &&
            body_uint(body, "sample", &o.sample, err) &&
-           body_str(body, "where", &o.where, err) &&
+           body_str(body, "where", &o.where, err) && body_str(body, "since", &o.since, err) &&
            coordinator_verify_all(c->api->coordinator, &o, &c->res->body, err);
 }
 
@@ -66,8 +67,8 @@ static bool verify_all(struct api_call *c, const cJSON *body, struct err *err)
 void api_verify(struct api_call *c)
 {
     static const char *const of_keys[] = {"keys", "repair", "values", NULL};
-    static const char *const of_all[] = {"repair",  "values", "yes",   "rate",
-                                         "version", "sample", "where", NULL};
+    static const char *const of_all[] = {"repair", "values", "yes",   "rate", "version",
+                                         "sample", "where",  "since", NULL};
     struct err err = {0};
     cJSON *any = NULL, *body = NULL;
     bool ok = body_parse(&any, c->req, NULL, &err);

@@ -1,14 +1,16 @@
 #include "config.h"
 
 #include "rebalance/verify/job.h"
+#include "rebalance/verify/part/changed_state.h"
 
 #include "src/base/hex.h"
 
 const char *verify_pass_word(enum verify_pass pass)
 {
     static const char *const words[N_VERIFY_PASSES] = {
-        [VERIFY_ROWS] = "rows", [VERIFY_DOCUMENTS] = "documents", [VERIFY_LISTED] = "repair",
-        [VERIFY_OVER] = "over", [VERIFY_SAMPLE] = "sample",
+        [VERIFY_ROWS] = "rows",     [VERIFY_DOCUMENTS] = "documents",
+        [VERIFY_LISTED] = "repair", [VERIFY_OVER] = "over",
+        [VERIFY_SAMPLE] = "sample", [VERIFY_CHANGED] = "changed rows",
     };
 
     return words[pass];
@@ -55,6 +57,8 @@ void verify_cursor_write(struct verify_job *j)
     json_put_u64(&w, STR("from"), j->at.from);
     json_put_u64(&w, STR("began"), (uint64_t)j->at.began_ms);
     json_put_u64(&w, STR("looks"), j->at.looks);
+    if (j->changed != NULL && j->changed->tables.len > 0)
+        json_put_raw(&w, STR("changed"), buf_str(&j->changed->tables));
     verify_result_put(&j->result, &w);
     json_write_key(&w, STR("open"));
     json_open_object(&w);
@@ -67,7 +71,7 @@ void verify_cursor_write(struct verify_job *j)
 void verify_cursor_read(struct verify_job *j)
 {
     const struct str json = buf_str(&j->cursor);
-    struct str open;
+    struct str open, changed;
     uint64_t pass = 0, began = 0;
 
     verify_result_free(&j->result);
@@ -86,6 +90,11 @@ void verify_cursor_read(struct verify_job *j)
     (void)json_find_u64(json, "/began", &began);
     (void)json_find_u64(json, "/looks", &j->at.looks);
     j->at.began_ms = (int64_t)began;
+    if (j->changed != NULL) {
+        buf_clear(&j->changed->tables);
+        if (json_find(json, "/changed", &changed))
+            buf_append(&j->changed->tables, changed);
+    }
     verify_result_read(&j->result, json);
     if (json_find(json, "/open", &open))
         verify_result_read(&j->open, open);

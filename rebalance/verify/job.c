@@ -2,7 +2,9 @@
 
 #include "rebalance/verify/job.h"
 
+#include "rebalance/verify/changed.h"
 #include "rebalance/verify/compared.h"
+#include "rebalance/verify/part/changed_state.h"
 #include "rebalance/verify/part/sample_state.h"
 #include "rebalance/verify/reports.h"
 #include "rebalance/version/marks.h"
@@ -66,11 +68,11 @@ static bool save(struct verify_job *j, struct err *err)
 
 /*
  * Whether a job that begins again here would find and count the same: not within a slice, nor a
- * sample, which is taken anew.
+ * sample or a check, which are taken anew.
  */
 static bool is_safe_place(const struct verify_job *j)
 {
-    return !j->pages_open && j->at.pass != VERIFY_SAMPLE;
+    return !j->pages_open && j->at.pass != VERIFY_SAMPLE && j->at.pass != VERIFY_CHANGED;
 }
 
 static bool note_step(struct verify_job *j, struct err *err)
@@ -94,10 +96,9 @@ static bool note_step(struct verify_job *j, struct err *err)
 static bool step(struct verify_job *j, struct err *err)
 {
     static bool (*const steps[N_VERIFY_PASSES])(struct verify_job * j, struct err * err) = {
-        [VERIFY_ROWS] = verify_rows_step,
-        [VERIFY_DOCUMENTS] = verify_documents_step,
-        [VERIFY_LISTED] = verify_listed_step,
-        [VERIFY_SAMPLE] = verify_sample_step,
+        [VERIFY_ROWS] = verify_rows_step,       [VERIFY_DOCUMENTS] = verify_documents_step,
+        [VERIFY_LISTED] = verify_listed_step,   [VERIFY_SAMPLE] = verify_sample_step,
+        [VERIFY_CHANGED] = verify_changed_step,
     };
 
     return steps[j->at.pass](j, err) && note_step(j, err);
@@ -118,6 +119,7 @@ static bool survive(struct verify_job *j, const struct err *err)
 {
     verify_documents_close(j);
     sample_clear(j->sample);
+    verify_changed_clear(j->changed);
     verify_cursor_read(j);
     show(j, err);
     if (err->kind == ERR_STOP || err->kind == ERR_REJECT || err->kind == ERR_FATAL ||
@@ -172,9 +174,18 @@ static bool keep_compared(struct verify_job *j, struct err *err)
     return ok;
 }
 
+/* A check that found all equal, or made it so, is where the next one begins. */
+static bool keep_checked(struct verify_job *j, struct err *err)
+{
+    return j->changed == NULL || j->at.pass != VERIFY_OVER ||
+           strcmp(verify_result_verdict(&j->result), "equal") != 0 ||
+           verify_changed_keep(j, err);
+}
+
 static bool end_well(struct verify_job *j, struct str report, struct err *err)
 {
-    if (!keep_compared(j, err) || !verify_reports_keep(j->co, j->job.id, report, err))
+    if (!keep_compared(j, err) || !keep_checked(j, err) ||
+        !verify_reports_keep(j->co, j->job.id, report, err))
         return false;
     FAILPOINT(verify_reported);
     return store_delete_job(j->co->opt.store, j->job.id, err);
@@ -195,6 +206,29 @@ static void end_mark(struct verify_job *j)
     buf_free(&index);
 }
 
+/* A check that may not change as much as differs leaves that to a person. */
+static void mark_many(struct verify_job *j)
+{
+    struct buf index = {0}, table = {0}, reason = {0};
+    struct err err = {0};
+
+    coordinator_index_name(&index, j->job.index, j->job.version);
+    buf_append(&table, j->job.table);
+    buf_printf(&reason,
+               "a check found %" PRIu64 " of %" PRIu64 " changed rows different, which is more "
+               "than it may repair",
+               j->result.differing, j->result.documents);
+
+    struct target t = {.index = index.ptr, .table = table.ptr};
+
+    if (!coordinator_mark_index(j->co, &t, reason.ptr, &err))
+        log_failure(LOG_WARN, &err, "could not mark the index that a check found different",
+                    KV("index", j->job.index));
+    buf_free(&index);
+    buf_free(&table);
+    buf_free(&reason);
+}
+
 void verify_job_report(struct verify_job *j, const struct err *failure, struct buf *why,
                        struct buf *report)
 {
@@ -202,11 +236,15 @@ void verify_job_report(struct verify_job *j, const struct err *failure, struct b
         buf_append(why, str_from(failure->msg));
     else
         say_why_not_repaired(j, why);
+    if (j->changed != NULL && j->at.pass == VERIFY_OVER && why->len > 0)
+        mark_many(j);
     if (j->at.pass != VERIFY_OVER)
         verify_result_merge(&j->result, &j->open);
     j->report.why = buf_str(why);
     j->report.job = j->job.id;
     j->report.sample = verify_sample_asked(j->sample);
+    if (j->changed != NULL)
+        j->report.checked = buf_str(&j->changed->tables);
     j->report.from = j->at.from;
     j->report.began_ms = j->at.began_ms;
     j->report.looks = (unsigned)j->at.looks;
@@ -232,11 +270,18 @@ static void finish(struct verify_job *j, const struct err *failure)
     buf_free(&why);
 }
 
+static enum verify_pass first_pass(const struct verify_job *j)
+{
+    if (j->changed != NULL)
+        return VERIFY_CHANGED;
+    return j->sample != NULL ? VERIFY_SAMPLE : VERIFY_ROWS;
+}
+
 void verify_job_run(struct verify_job *j, struct err *err)
 {
     if (j->cursor.len == 0) {
         j->at.began_ms = clock_wall_ms();
-        j->at.pass = j->sample != NULL ? VERIFY_SAMPLE : VERIFY_ROWS;
+        j->at.pass = first_pass(j);
         verify_cursor_write(j);
     } else {
         verify_cursor_read(j);

@@ -6,7 +6,8 @@
  * order and fetches their documents; documents.c reads the ids of the index and looks their
  * rows up. What either suspects goes through the looks (looks.c), without waiting long. What is
  * not found equal is on a list, and goes through the looks again at the end, when it may be
- * repaired (listed.c). A sample (sample.c) takes the place of both passes.
+ * repaired (listed.c). A sample (sample.c), or a check of rows that have changed (changed.c),
+ * takes the place of both passes.
  *
  * A step adds what it found to the result, or fails and leaves the job to begin again from its
  * last cursor (cursor.c), as after a kill.
@@ -52,6 +53,7 @@ struct verify_place {
 };
 
 struct loaded;
+struct verify_changed;
 struct verify_sample;
 
 struct verify_job {
@@ -61,11 +63,12 @@ struct verify_job {
     struct stored_job job; /* id, index, table, version */
     uint64_t term;
     bool repair, yes, values;
-    bool of_build;                /* nothing of it is stored: the build is */
-    uint64_t rate;                /* rows and ids per second; 0: no limit */
-    struct stop *stop;            /* borrowed; ends the job */
-    struct str where, of;         /* only rows of this table that meet it; empty: all */
-    struct verify_sample *sample; /* NULL: all is compared */
+    bool of_build;                  /* nothing of it is stored: the build is */
+    uint64_t rate;                  /* rows and ids per second; 0: no limit */
+    struct stop *stop;              /* borrowed; ends the job */
+    struct str where, of;           /* only rows of this table that meet it; empty: all */
+    struct verify_sample *sample;   /* NULL: all is compared, or what has changed */
+    struct verify_changed *changed; /* NULL: all is compared, or a sample */
 
     struct verify_place at;
     struct verify_result result;
@@ -104,6 +107,7 @@ bool verify_listed_step(struct verify_job *j, struct err *err) MUST_CHECK;
 /* Put hits through the looks and count what the rows' side cannot have told: documents.c. */
 bool verify_settle_hits(struct verify_job *j, struct verify_run *run, struct verify_key *keys,
                         size_t n, struct err *err) MUST_CHECK;
+bool verify_changed_step(struct verify_job *j, struct err *err) MUST_CHECK;
 bool verify_sample_step(struct verify_job *j, struct err *err) MUST_CHECK;
 void verify_documents_close(struct verify_job *j);
 
@@ -146,7 +150,7 @@ bool verify_job_settle(struct verify_job *j, struct verify_run *run, struct veri
 /* Tell whether the verdict is one on a part of the index only. */
 static inline bool verify_job_is_partial(const struct verify_job *j)
 {
-    return j->sample != NULL || j->where.len > 0;
+    return j->sample != NULL || j->changed != NULL || j->where.len > 0;
 }
 
 /* Count a key: what is not equal is open, and on the list. */

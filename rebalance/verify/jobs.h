@@ -25,7 +25,8 @@ enum verify_pass {
     VERIFY_DOCUMENTS,
     VERIFY_LISTED, /* look again at what both found, and repair it */
     VERIFY_OVER,
-    VERIFY_SAMPLE, /* in place of rows and documents; the numbers are stored */
+    VERIFY_SAMPLE,  /* in place of rows and documents; the numbers are stored */
+    VERIFY_CHANGED, /* the same */
     N_VERIFY_PASSES,
 };
 /* "rows", "documents", ... */

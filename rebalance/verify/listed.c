@@ -8,7 +8,8 @@
 static bool may_be_repaired(const struct verify_job *j)
 {
     const uint64_t rows = j->result.documents + j->open.documents;
-    const uint64_t all = rows > j->at.hits ? rows : j->at.hits;
+    const uint64_t side = rows > j->at.hits ? rows : j->at.hits;
+    const uint64_t all = j->changed != NULL ? j->at.total : side;
 
     return j->open.differing <= VERIFY_CHANGED_MAX && j->open.differing * 20 <= all;
 }

@@ -1,5 +1,6 @@
 # Whether documents are equal to their rows.
 libmillrace_a_SOURCES += \
+	%D%/changed.c %D%/changed.h \
 	%D%/compared.c %D%/compared.h \
 	%D%/condition.c %D%/condition.h \
 	%D%/copies.c %D%/copies.h \

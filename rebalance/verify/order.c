@@ -2,9 +2,11 @@
 
 #include "rebalance/verify/verify.h"
 
+#include "rebalance/verify/changed.h"
 #include "rebalance/verify/condition.h"
 #include "rebalance/verify/job.h"
 #include "rebalance/verify/jobs.h"
+#include "rebalance/verify/part/changed_state.h"
 #include "rebalance/verify/part/places.h"
 #include "rebalance/verify/reports.h"
 #include "rebalance/version/marks.h"
@@ -55,6 +57,8 @@ static void append_parameters(struct buf *json, const struct verify_order *o)
         json_put_string(&w, STR("where"), o->where);
         json_put_string(&w, STR("of"), o->table);
     }
+    if (o->changed)
+        json_put_string(&w, STR("since"), o->since);
     json_close_object(&w);
 }
 
@@ -129,7 +133,7 @@ static bool begin(struct coordinator *co, const struct verify_run *run,
 
     if (ok) {
         /* Only what compares all of it can take the mark away. */
-        ok = (o->samples || o->where.len > 0 ||
+        ok = (o->samples || o->changed || o->where.len > 0 ||
               coordinator_begin_mark(co, run->index, job.id, err)) &&
              start(co, &job, err);
         if (ok)
@@ -149,10 +153,31 @@ static bool check(struct coordinator *co, const struct verify_order *o, struct e
     if (o->samples && (o->sample == 0 || o->sample > VERIFY_SAMPLE_MAX))
         return refuse(err, 422, "a sample has 1 to %d documents, not %" PRIu64,
                       VERIFY_SAMPLE_MAX, o->sample);
-    if (o->samples && o->where.len > 0)
+    if (o->samples + o->changed + (o->where.len > 0) > 1)
+        return refuse(err, 422, "give one of a sample, a condition and a time");
+    if (o->changed && o->since.len > 0 && !verify_changed_is_time(o->since))
         return refuse(err, 422,
-                      "a sample is of all documents; fix: give a sample or a condition");
+                      "\"%" STR_FMT "\" is not a time; fix: write it as 2026-11-25 or "
+                      "2026-11-25 13:00:00, as the column has it (a TIMESTAMP in UTC)",
+                      STR_ARG(o->since));
     return o->where.len == 0 || condition_check(co, o->table, o->where, err);
+}
+
+/* Some table of the index must tell when its rows changed. */
+static bool has_column(struct coordinator *co, const struct verify_run *run,
+                       const struct verify_order *o, struct err *err)
+{
+    struct definitions *d = coordinator_definitions(co);
+    bool has = !o->changed;
+
+    for (size_t i = 0; i < run->n_targets; i++)
+        has = has || verify_changed_column(d, str_from(run->targets[i]->table)).len > 0;
+    definitions_unref(d);
+    return has || refuse(err, 422,
+                         "%" STR_FMT " has no daily_check_column, so nobody can say which of "
+                         "its rows have changed; fix: name one in its definition, or compare "
+                         "all: millrace verify %" STR_FMT,
+                         STR_ARG(o->table), STR_ARG(o->table));
 }
 
 bool coordinator_verify_all(struct coordinator *co, const struct verify_order *o,
@@ -165,8 +190,8 @@ bool coordinator_verify_all(struct coordinator *co, const struct verify_order *o
 
     struct arena *a = arena_new();
     struct verify_run run = {.co = co, .stop = &co->stop, .arena = a};
-    const bool ok =
-        verify_run_begin(&run, o->table, o->version, err) && begin(co, &run, o, json, err);
+    const bool ok = verify_run_begin(&run, o->table, o->version, err) &&
+                    has_column(co, &run, o, err) && begin(co, &run, o, json, err);
 
     verify_run_end(&run);
     arena_free(a);

@@ -61,6 +61,7 @@ void verify_report_append(const struct verify_report *r, const struct verify_res
     json_put_string(&w, STR("why"), r->why);
     json_put_u64(&w, STR("sample"), r->sample);
     json_put_string(&w, STR("where"), r->where);
+    json_put_raw(&w, STR("checked"), r->checked.len > 0 ? r->checked : STR("[]"));
     put_definition(&w, r->definition);
     json_put_cstr(&w, STR("program"), PACKAGE_VERSION);
     coordinator_put_time(&w, STR("began"), r->began_ms);

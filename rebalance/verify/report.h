@@ -25,10 +25,11 @@ struct verify_report {
     int64_t began_ms;     /* wall time */
     uint64_t from, to;    /* what the root's log was read up to, at begin and end */
     unsigned looks;
-    uint64_t job;     /* 0: it was none */
-    struct str where; /* only rows that meet it; empty: all */
-    uint64_t sample;  /* so many documents were asked for; 0: all */
-    struct str why;   /* why not all could be judged; empty: all was */
+    uint64_t job;       /* 0: it was none */
+    struct str where;   /* only rows that meet it; empty: all */
+    uint64_t sample;    /* so many documents were asked for; 0: all */
+    struct str checked; /* the tables whose changed rows were compared (changed.h); or empty */
+    struct str why;     /* why not all could be judged; empty: all was */
 };
 
 /* Fill in what a run tells; began_ms, from and looks are the caller's. */

@@ -2,6 +2,7 @@
 
 #include "rebalance/verify/job.h"
 
+#include "rebalance/verify/part/changed_state.h"
 #include "rebalance/verify/part/sample_state.h"
 
 #include "src/base/mem.h"
@@ -35,6 +36,7 @@ struct verify_job *verify_job_new(struct coordinator *co, const struct stored_jo
 {
     struct verify_job *j = mem_alloc(1, sizeof(*j));
     const struct str p = stored->parameters;
+    struct buf since = {0};
     uint64_t sample = 0;
 
     j->magic = MAGIC_verify_job;
@@ -58,6 +60,9 @@ struct verify_job *verify_job_new(struct coordinator *co, const struct stored_jo
         j->sample = verify_sample_new(sample);
     j->where = text_of(j, "/where");
     j->of = text_of(j, "/of");
+    if (json_find_text(p, "/since", &since))
+        j->changed = verify_changed_new(buf_str(&since));
+    buf_free(&since);
     j->stop = &co->stop;
     buf_append(&j->cursor, stored->cursor);
     j->seen.remaining_s = -1;
@@ -68,6 +73,7 @@ void verify_job_free(struct verify_job *j)
 {
     read_links_fini(&j->links);
     verify_sample_free(j->sample);
+    verify_changed_free(j->changed);
     verify_result_free(&j->result);
     verify_result_free(&j->open);
     buf_free(&j->at.table);

@@ -50,6 +50,8 @@ struct verify_order {
     bool samples;        /* compare `sample` documents only, and the newest rows */
     uint64_t sample;     /* 1 to 1,000,000 */
     struct str where;    /* compare only rows of this table that meet it; empty: all */
+    bool changed;        /* compare only rows that have changed (changed.h) */
+    struct str since;    /* from this time on; empty: since the last good check */
 };
 
 /*

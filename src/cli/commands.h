@@ -27,6 +27,7 @@ int command_topic_pause(const struct invocation *inv);
 int command_topic_resume(const struct invocation *inv);
 int command_verify(const struct invocation *inv);
 int command_trace(const struct invocation *inv);
+int command_check(const struct invocation *inv);
 int command_report(const struct invocation *inv);
 int command_explain(const struct invocation *inv);
 int command_columns(const struct invocation *inv);

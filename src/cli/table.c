@@ -140,6 +140,15 @@ static const struct command_option decode_options[] = {
 
 static const struct command_option inspect_options[] = {WHICH_PART, END};
 
+static const struct command_option check_options[] = {
+    {"all", 0, NULL, "all tables with a daily_check_column, one after another", NULL},
+    {"no-wait", 0, NULL, "start the job and print its id", NULL},
+    {"repair", 0, NULL, "read the rows of what differs again", NULL},
+    {"since", 0, "TIME", "rows that changed since then, as \"2026-11-25 13:00\"", NULL},
+    {"values", 0, NULL, "show the values that differ", NULL},
+    END,
+};
+
 static const struct command_option verify_options[] = {
     {"all", 0, NULL, "the indexes of all tables, one after another", NULL},
     {"dry-run", 0, NULL, "compare only, also with --repair", NULL},
@@ -275,6 +284,18 @@ static const struct command list[] = {
      "75: could not be judged now.",
      NEED_DAEMON, command_verify, NULL, 0, 1, verify_options, "table", false,
      "verify shop.orders --key 42 --repair"},
+    {"check", "TABLE", "compare the rows that have changed with their documents",
+     "Compares the rows whose daily_check_column has changed since the last good check (and a "
+     "minute before it, or since a time of your own), as verify does.  A check is good if it "
+     "found all equal, or repaired what was not; the first one compares all rows that have a "
+     "value in the column.\n\n"
+     "It cannot see deleted rows, rows without a value in the column, and changes of related "
+     "rows: millrace verify does.  If more than 5 % of the index or 10,000 documents would "
+     "change, it changes nothing and marks the index to be verified.\n\n"
+     "Exit code 0: equal, or repaired and seen equal.  1: differences.  2: wrong usage.  "
+     "75: could not be judged now, or a verification of the index runs.",
+     NEED_DAEMON, command_check, NULL, 0, 1, check_options, "table", false,
+     "check --all --repair"},
     {"trace", "TABLE ID", "show why a document is, or is not, as its row",
      "Says first, in one sentence, why searches see what they see of one row, and what to do "
      "next.  Then shows where the document lies: the row, each version of the index, "

@@ -22,7 +22,7 @@
 /* What the options say. */
 struct verify_wish {
     const struct invocation *inv;
-    bool keys, all;
+    bool keys, all, changed; /* changed: check, not verify */
     uint64_t rate, version, sample;
 };
 
@@ -36,6 +36,11 @@ static void put_keys(struct json_writer *w, const struct invocation *inv)
         if (strcmp(inv->given[i].option->name, "key") == 0)
             json_write_string(w, str_from(inv->given[i].value));
     json_close_array(w);
+}
+
+static const char *since_of(const struct invocation *inv)
+{
+    return invocation_has(inv, "since") ? invocation_value(inv, "since") : "";
 }
 
 static void put_request(struct buf *body, const struct verify_wish *wish)
@@ -57,6 +62,8 @@ static void put_request(struct buf *body, const struct verify_wish *wish)
             json_put_u64(&w, STR("sample"), wish->sample);
         if (invocation_has(inv, "where"))
             json_put_cstr(&w, STR("where"), invocation_value(inv, "where"));
+        if (wish->changed)
+            json_put_cstr(&w, STR("since"), since_of(inv));
     }
     json_close_object(&w);
 }
@@ -209,6 +216,17 @@ static bool is_new(struct buf *indexes, struct str index)
     return is;
 }
 
+/* A check needs a column that tells which rows have changed. */
+static bool may_be_checked(const struct verify_wish *wish, struct str item, const char *table)
+{
+    struct str column;
+
+    if (!wish->changed || json_find(item, "/daily_check_column", &column))
+        return true;
+    fprintf(stderr, "millrace: %s has no daily_check_column and is not checked\n", table);
+    return false;
+}
+
 static int verify_each(struct session *s, const struct verify_wish *wish, struct str items)
 {
     struct buf indexes = {0};
@@ -224,7 +242,8 @@ static int verify_each(struct session *s, const struct verify_wish *wish, struct
             if (!json_find_text(item, "/table", &table))
                 (void)json_find_text(item, "/pattern", &table);
             render_value(&index, (struct render_style){0}, item, "/index", RENDER_TEXT);
-            if (table.len > 0 && is_new(&indexes, buf_str(&index)))
+            if (table.len > 0 && may_be_checked(wish, item, table.ptr) &&
+                is_new(&indexes, buf_str(&index)))
                 code = worse(code, verify(s, wish, table.ptr));
             buf_free(&table);
             buf_free(&index);
@@ -259,7 +278,8 @@ static bool read_options(struct verify_wish *wish, struct err *err)
     wish->all = invocation_has(inv, "all");
     wish->keys = invocation_has(inv, "key");
     if (wish->all == (inv->n_args > 0))
-        return err_set(err, ERR_REJECT, "verify which table? give TABLE or --all");
+        return err_set(err, ERR_REJECT, "%s which table? give TABLE or --all",
+                       inv->command->name);
     for (size_t i = 0; wish->keys && i < ARRAY_LEN(of_jobs); i++)
         if (invocation_has(inv, of_jobs[i]))
             return err_set(err, ERR_REJECT,
@@ -272,21 +292,31 @@ static bool read_options(struct verify_wish *wish, struct err *err)
            invocation_number(inv, "sample", &wish->sample, err);
 }
 
-int command_verify(const struct invocation *inv)
+static int run(struct verify_wish *wish)
 {
-    struct verify_wish wish = {.inv = inv};
+    const struct invocation *inv = wish->inv;
     struct session *s = NULL;
     struct err err = {0};
 
-    if (!read_options(&wish, &err))
+    if (!read_options(wish, &err))
         return command_usage(inv, &err);
     if (!session_open(&s, inv, &err))
         return command_fail(&err);
 
-    const int code = wish.all ? verify_all(s, &wish) : verify(s, &wish, inv->args[0]);
+    const int code = wish->all ? verify_all(s, wish) : verify(s, wish, inv->args[0]);
 
     session_close(s);
     return code;
+}
+
+int command_verify(const struct invocation *inv)
+{
+    return run(&(struct verify_wish){.inv = inv});
+}
+
+int command_check(const struct invocation *inv)
+{
+    return run(&(struct verify_wish){.inv = inv, .changed = true});
 }
 
 int command_report(const struct invocation *inv)

@@ -167,11 +167,12 @@ bool store_set_version_definition(struct store *s, const struct version_name *v,
  */
 #define STORE_SYNC   "sync/"   /* how far a sync by time has come */
 #define STORE_VERIFY "verify/" /* why its documents must be verified */
-#define STORE_COMPARED                                                                   \
-    "compared/"                /* its last full comparison (rebalance/verify/compared.h) \
-                                */
-#define STORE_SHARDS "shards/" /* for each shard, routings that lead to it */
-#define STORE_REPLAY "replay/" /* its dead letters must be replayed; empty: done */
+#define STORE_COMPARED                                                                     \
+    "compared/"                  /* its last full comparison (rebalance/verify/compared.h) \
+                                  */
+#define STORE_CHECKED "checked/" /* its last good check (rebalance/verify/changed.h) */
+#define STORE_SHARDS  "shards/"  /* for each shard, routings that lead to it */
+#define STORE_REPLAY  "replay/"  /* its dead letters must be replayed; empty: done */
 /* Reports of verifications, by the job's number with leading zeros. */
 #define STORE_REPORT "report/"
 /* Loads by index and number; an empty index means all. */

@@ -236,7 +236,7 @@ static bool has_value(const char *name)
 static void small_values_of_a_version_go_with_it_and_no_others(void **state)
 {
     static const char *const its[] = {"sync/orders_v1", "verify/orders_v1",
-                                      "compared/orders_v1"};
+                                      "compared/orders_v1", "checked/orders_v1"};
     static const char *const others[] = {"sync/orders_v11", "verify/orders_v2", "sync/order_v1",
                                          "orders_v1"};
     struct stored_version v = some_version();

@@ -236,13 +236,13 @@ def names_in(value):
 
 
 def test_every_command_prints_json_of_its_documented_form(w):
-    w.sql("CREATE TABLE kind (id INT PRIMARY KEY, name VARCHAR(10))",
+    w.sql("CREATE TABLE kind (id INT PRIMARY KEY, name VARCHAR(10), changed DATETIME DEFAULT NOW())",
           "CREATE TABLE part (id INT PRIMARY KEY, code VARCHAR(20), kind INT, KEY (kind))",
           "INSERT INTO part VALUES (1, '10', 1), (2, 'abc', 2)",
           "INSERT INTO part WITH RECURSIVE n(i) AS (SELECT 3 UNION ALL SELECT i + 1 FROM n WHERE i < 60)"
           " SELECT i, '10', 1 FROM n")  # at one a second the build outlives the commands that look at it
     definitions = w.definitions({"table": "part", "columns": ["id", {"name": "code", "type": "integer"}], "relations": [
-        {"from": "kind", "table": "kind", "to": "id", "as": "kind", "columns": ["name"]}]}, {"table": "kind"})
+        {"from": "kind", "table": "kind", "to": "id", "as": "kind", "columns": ["name"]}]}, {"table": "kind", "daily_check_column": "changed"})
     daemon = w.millrace()
     daemon.write("definitions.yaml", json.dumps(definitions))
     part, forms = f"{w.schema}.part", documented_forms()
@@ -253,7 +253,7 @@ def test_every_command_prints_json_of_its_documented_form(w):
         ("job", ["job", "list"]), ("status", ["status"]), ("index-set", ["index", "set", part, "--rate", "0"]),
         ("index-reset", ["index", "reset", part, "--yes"]), ("version", ["index", "create", part]),
         ("export", ["export"]), ("doctor", ["doctor"]), ("explain", ["explain", part, "1"]), ("verify", ["verify", part, "--key", "1", "--values"]),
-        ("trace", ["trace", part, "1", "--log"]), ("verify", ["verify", part]), ("verify", ["verify", part, "--sample", "5"]), ("verify", ["verify", part, "--where", "id > 0"]), ("report", ["report", "list"]), ("verify-start", ["verify", part, "--rate", "1", "--no-wait"]),
+        ("trace", ["trace", part, "1", "--log"]), ("verify", ["verify", part]), ("verify", ["verify", part, "--sample", "5"]), ("verify", ["verify", part, "--where", "id > 0"]), ("version", ["index", "create", f"{w.schema}.kind"]), ("verify", ["check", f"{w.schema}.kind"]), ("report", ["report", "list"]), ("verify-start", ["verify", part, "--rate", "1", "--no-wait"]),
         ("verify-progress", ["report", "get", lambda: next(j["id"] for j in daemon.json("job", "list")["items"] if j["kind"] == "verify")]),
         ("mapping", ["mapping", part]),
         ("columns", ["table", "columns", "generate", part]),

@@ -180,6 +180,7 @@ unit_tests += \
 	%D%/test_value_json \
 	%D%/test_variable \
 	%D%/test_verify_result \
+	%D%/test_verify_changed \
 	%D%/test_verify_verdict \
 	%D%/test_wanted_versions \
 	%D%/test_watch \

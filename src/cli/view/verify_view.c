@@ -121,6 +121,23 @@ static void add_progress(struct buf *out, struct render_style style, struct str 
     buf_append(out, STR(" rows and documents\n"));
 }
 
+/* What a check has asked a table, and what it cannot see. */
+static void add_checked(struct buf *out, struct render_style style, struct str one)
+{
+    struct buf since = {0};
+
+    (void)json_find_text(one, "/since", &since);
+    buf_append(out, STR("rows of "));
+    render_value(out, style, one, "/table", RENDER_TEXT);
+    buf_append(out,
+               since.len > 0 ? STR(" that changed since ") : STR(" that have a value in "));
+    render_value(out, style, one, since.len > 0 ? "/since" : "/column", RENDER_TEXT);
+    buf_append(out, STR(", without deleted rows, rows where "));
+    render_value(out, style, one, "/column", RENDER_TEXT);
+    buf_append(out, STR(" is NULL, and changes of related rows\n"));
+    buf_free(&since);
+}
+
 void view_verify(struct buf *out, struct render_style style, struct str json)
 {
     bool compared = true;
@@ -133,6 +150,7 @@ void view_verify(struct buf *out, struct render_style style, struct str json)
     }
     if (json_find_u64(json, "/sample", &sample) && sample > 0)
         buf_append(out, STR("a sample: "));
+    view_each(out, style, json, "/checked", add_checked);
     if (json_find(json, "/where", &where) && where.len > 2)
         buf_append(out, STR("of the rows that meet the condition: "));
     render_value(out, style, json, "/equal", RENDER_COUNT);

@@ -1,0 +1,112 @@
+"""`check`: the rows that have changed since the last good check are compared with their documents."""
+from servers import Failed, wait_until
+from test_verify import Damage, kinds
+
+LONG_AGO = "2026-01-01 00:00:00"
+
+
+def make(w, n=1000):
+    w.sql("CREATE TABLE item (id INT PRIMARY KEY, name VARCHAR(20), "
+          "changed DATETIME(3) NULL DEFAULT CURRENT_TIMESTAMP(3) ON UPDATE CURRENT_TIMESTAMP(3), KEY (changed))",
+          "CREATE TABLE plain (id INT PRIMARY KEY)", "INSERT INTO plain VALUES (1)",
+          f"INSERT INTO item SELECT seq, CONCAT('n', seq), '{LONG_AGO}' FROM seq_1_to_{n}",
+          "UPDATE item SET name = 'unseen', changed = NULL WHERE id = 7",
+          f"UPDATE item SET changed = '2026-06-01' WHERE id = {n}")
+    daemon = w.follow(w.definitions({"table": "item", "daily_check_column": "changed"}, {"table": "plain"}))
+    return daemon, Damage(w, "item")
+
+
+def check(w, daemon, *options, ok=(0,)):
+    return daemon.json("check", f"{w.schema}.item", *options, ok=ok)
+
+
+def expect(answer, verdict, documents, wished=(), repaired=0):
+    found = answer["verdict"], answer["documents"], kinds(answer), answer["repaired"]
+    if found != (verdict, documents, sorted(wished), repaired):
+        raise Failed(f"not {verdict} of {documents} {wished}: {answer}")
+
+
+def rename(d):
+    d.update(name="wrong")
+
+
+def test_a_check_begins_where_the_last_good_one_has_ended(w):
+    daemon, damage = make(w)
+    expect(check(w, daemon), "equal", 999)
+    w.sql("UPDATE item SET name = 'new' WHERE id BETWEEN 11 AND 13")
+    w.equal(daemon)
+    for key in (7, 12, 500):
+        damage.change(key, rename)
+    wished = [("12", "different", "name different")]
+    for options in ((), ("--since", "2026-01-02")):
+        answer = check(w, daemon, *options, ok=(1,))
+        expect(answer, "different", 4, wished)
+    since = answer["checked"][0]["since"]
+    if since != "2026-01-02" or answer["checked"][0]["column"] != "changed":
+        raise Failed(f"{answer['checked']}")
+    expect(check(w, daemon, "--repair"), "equal", 4, wished, repaired=1)
+    answer = check(w, daemon)
+    expect(answer, "equal", 3)
+    if not answer["checked"][0]["since"] > "2026-06-02":
+        raise Failed(f"the next check begins at {answer['checked']}")
+    expect(check(w, daemon, "--since", LONG_AGO, ok=(1,)), "different", 999, [("500", "different", "name different")])
+    found = daemon.json("verify", f"{w.schema}.item", ok=(1,))
+    if [d["id"] for d in found["differences"]] not in (["500", "7"], ["7", "500"]):
+        raise Failed(f"a check repaired what it cannot see: {found}")
+    if daemon.json("status")["tables"][0]["compared"]["verdict"] != "different":
+        raise Failed("a check counts as a comparison of the whole index")
+
+
+def test_too_many_differences_are_left_to_a_person(w):
+    daemon, damage = make(w)
+    expect(check(w, daemon), "equal", 999)
+    w.sql("UPDATE item SET name = 'new' WHERE id <= 60 AND id <> 7")
+    w.equal(daemon)
+    for key in range(1, 61):
+        damage.change(key, rename)
+    answer = check(w, daemon, "--repair", ok=(1,))
+    if (answer["differing"], answer["repaired"]) != (59, 0) or "--repair --yes" not in answer["why"]:
+        raise Failed(f"{answer}")
+    mark = wait_until("the index is marked", lambda: daemon.json("status")["tables"][0]["verify"])
+    if "59 of 60" not in mark or damage.stored(3)["_source"]["name"] != "wrong":
+        raise Failed(f"{mark}")
+    daemon.json("verify", f"{w.schema}.item", "--repair", "--yes")
+    if daemon.json("status")["tables"][0]["verify"]:
+        raise Failed("a mark stays after all was repaired")
+    w.equal(daemon)
+
+
+def test_a_check_that_is_killed_or_in_the_way_is_done_again(w):
+    daemon, damage = make(w)
+    damage.change(9, rename)
+    wished = [("9", "different", "name different")]
+    daemon.stop()
+    daemon.start(environment={"MILLRACE_FAILPOINT": "verify_reported:1:kill"})
+    wait_until("it follows", lambda: daemon.command("verify", f"{w.schema}.item", "--key", "6", ok=(0, 75)).returncode == 0)
+    job = check(w, daemon, "--no-wait")["job"]
+    wait_until("the daemon is killed as it has kept the report", lambda: daemon.process.poll() is not None, 30)
+    daemon.start()
+    wait_until("the job is over", lambda: not daemon.json("job", "list")["items"], 60)
+    expect(daemon.json("report", "get", job), "different", 999, wished)
+    slow = daemon.json("verify", f"{w.schema}.item", "--rate", "1", "--no-wait")["job"]
+    busy = daemon.command("check", f"{w.schema}.item", ok=(75,))
+    if f"report get {slow}" not in busy.stderr:
+        raise Failed(busy.stderr)
+
+
+def test_a_table_that_does_not_say_what_has_changed_is_named(w):
+    daemon, _ = make(w, 10)
+    refused = daemon.command("check", f"{w.schema}.plain", ok=(1, 2))
+    if "no daily_check_column" not in refused.stderr or "millrace verify" not in refused.stderr:
+        raise Failed(refused.stderr)
+    done = daemon.command("check", "--all")
+    if f"{w.schema}.plain has no daily_check_column" not in done.stderr or "9 of 9 documents" not in done.stdout:
+        raise Failed(f"{done.stdout}{done.stderr}")
+    if "deleted rows" not in done.stdout or "is NULL" not in done.stdout or "related rows" not in done.stdout:
+        raise Failed(f"what a check cannot see is not named: {done.stdout}")
+    for time in ("yesterday", "2026-01-01 1", "2026-01-01'; SELECT 1", "2026-02-30"):
+        refused = daemon.command("check", f"{w.schema}.item", "--since", time, ok=(1, 2))
+        if "is not a time" not in refused.stderr:
+            raise Failed(refused.stderr)
+    daemon.command("check", ok=(2,))
+    daemon.command("check", "nobody.item", ok=(1, 2))

@@ -200,10 +200,12 @@ static void list(struct showing *s, bool is_judged)
 static bool show(struct trace *t, const struct table_definition *by, bool is_judged,
                  struct err *err)
 {
-    struct showing s = {
-        .t = t,
-        .run = {
-            .co = t->co, .errand = t->errand, .arena = t->arena, .patience = VERIFY_PATIENT}};
+    struct showing s = {.t = t,
+                        .run = {.co = t->co,
+                                .stop = &t->co->stop,
+                                .errand = t->errand,
+                                .arena = t->arena,
+                                .patience = VERIFY_PATIENT}};
     bool ok = definitions_locate(t->definitions, t->asked->table, &s.row) &&
               verify_run_begin(&s.run, table_name(by), 0, err) && find_documents(&s, err) &&
               (!is_judged || judge(&s, err));

@@ -176,14 +176,15 @@ static bool trace(struct errand *e, struct err *err)
     const struct trace_question *q = e->ctx;
     struct trace *t = arena_alloc(e->arena, 1, sizeof(*t));
 
-    *t = (struct trace){.co = q->co,
-                        .errand = e,
-                        .arena = e->arena,
-                        .asked = &q->request,
-                        .id = q->request.key,
-                        .definitions = coordinator_definitions(q->co),
-                        .catalogue = coordinator_catalogue(q->co),
-                        .run = {.co = q->co, .errand = e, .arena = e->arena}};
+    *t = (struct trace){
+        .co = q->co,
+        .errand = e,
+        .arena = e->arena,
+        .asked = &q->request,
+        .id = q->request.key,
+        .definitions = coordinator_definitions(q->co),
+        .catalogue = coordinator_catalogue(q->co),
+        .run = {.co = q->co, .stop = &q->co->stop, .errand = e, .arena = e->arena}};
 
     const bool ok = find_table(t, err) ? trace_document(t, err) : trace_related(t, err);
 

@@ -3,6 +3,7 @@
 #include "tests/component/loader_parts.h"
 
 #include "src/base/arena.h"
+#include "src/base/buf.h"
 #include "src/base/mem.h"
 #include "src/base/random.h"
 #include "src/mysql/trace.h"
@@ -42,6 +43,7 @@
     "    relations:\n"                                                                    \
     "      - {from: id, through: {table: doc.slip, from: box, to: sheet},\n"              \
     "         table: doc.sheet, to: id, as: sheets, many: true}\n"                        \
+    "  - table: doc.leaf\n"                                                               \
     "  - table: doc.sheet\n"                                                              \
     "  - table: doc.scroll\n"
 
@@ -422,6 +424,41 @@ static void a_page_ends_before_the_row_that_does_not_fit(void **state)
     arena_free(a);
 }
 
+static void
+a_sample_finds_the_last_rows_the_bounds_of_a_key_and_what_meets_a_condition(void **state)
+{
+    struct loader_page page = {.is_last = true, .rows_max = 2};
+    struct buf least = {0}, greatest = {0};
+    struct err err = {0};
+
+    (void)state;
+    server_exec(conn, "CREATE TABLE leaf (id INT PRIMARY KEY, n INT)");
+
+    struct plan *p = loader_compile("doc.leaf");
+    struct arena *a = arena_new();
+
+    assert_true(loader_bounds(conn, p, &least, &greatest, &err));
+    assert_int_equal(least.len, 0);
+    server_exec(conn, "INSERT INTO leaf VALUES (-7, 1), (2, 2), (30, 3)");
+    assert_true(loader_bounds(conn, p, &least, &greatest, &err));
+    assert_string_equal(least.ptr, "-7");
+    assert_string_equal(greatest.ptr, "30");
+    assert_true(loader_load_range(&conn, p, &page, a, &err));
+    assert_int_equal(page.n, 2);
+    assert_true(str_equal(page.docs[0].id, STR("30")));
+    assert_true(str_equal(page.docs[1].id, STR("2")));
+    page = (struct loader_page){.where = STR("n > 1 OR 1 = 0"), .rows_max = 9};
+    assert_true(loader_load_range(&conn, p, &page, a, &err));
+    assert_int_equal(page.n, 2);
+    page.where = STR("nothing = 1");
+    assert_false(loader_load_range(&conn, p, &page, a, &err));
+    assert_int_equal(err.kind, ERR_REJECT);
+    buf_free(&least);
+    buf_free(&greatest);
+    plan_free(p);
+    arena_free(a);
+}
+
 /* As JSON, each text has six times its size, and the first scroll 270 MiB. */
 static void a_first_row_without_room_is_an_error_of_its_own_and_not_the_last(void **state)
 {
@@ -613,6 +650,8 @@ int main(void)
         cmocka_unit_test(a_key_that_makes_no_id_is_an_error_only_where_a_row_has_it),
         cmocka_unit_test(nothing_is_asked_for_no_keys),
         cmocka_unit_test(many_keys_need_few_statements),
+        cmocka_unit_test(
+            a_sample_finds_the_last_rows_the_bounds_of_a_key_and_what_meets_a_condition),
         cmocka_unit_test(a_large_text_arrives_whole),
         cmocka_unit_test(a_failing_statement_names_its_table),
         cmocka_unit_test(a_page_of_changed_rows_without_one_of_its_keys_is_not_the_last),

@@ -108,7 +108,7 @@ def test_each_kind_of_damage_by_a_foreign_client_is_found_and_repaired(w):
     expected, routing = damage_each_kind(damage)
     found = verify(w, daemon, 1, 2, 3, 4, 5, 6, 77, ok=(1,))
     expect(found, "different", expected)
-    if found["counts"] != {"missing": 1, "extra": 1, "different": 3, "wrong_routing": 1, "unexplained": 0, "wrong_lineage": 0} or found["equal"] != 1:
+    if found["counts"] != {"missing": 1, "extra": 1, "different": 3, "wrong_routing": 1, "unexplained": 0, "wrong_lineage": 0, "orphan": 0} or found["equal"] != 1:
         raise Failed(f"{found}")
     if any("wanted" in p or "found" in p for d in found["differences"] for p in d["paths"]):
         raise Failed("values are shown, and nobody asked for them")

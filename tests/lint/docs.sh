@@ -1,7 +1,7 @@
 #!/bin/sh
 # The manual page is that of the command table, each command has its help, and the tests that
 # docs/binlog.md and docs/reliability.md name exist, as does each file that any page links to or
-# names.
+# names.  Prose is wrapped at 100 columns.
 set -eu
 program=${top_builddir:-.}/millrace
 bad=0
@@ -67,6 +67,12 @@ for page in $(linking); do
     for link in $(grep -o ']([^)#]*[)#]' "$page" | sed 's/^](//; s/[)#]$//' | grep -v '^http' | sort -u); do
         [ -e "$(dirname "$page")/$link" ] || { echo "$page: no $link"; bad=1; }
     done
+done
+# Bytes, not columns, so that a few other letters have room; no tables, code, forms.
+for page in $(linking); do
+    awk -v page="$page" '/^```/ { code = !code } code || /^(\||    |`\{|!\[)/ { next }
+        length($0) > 104 { print page ":" FNR ": longer than 100 columns: wrap it"; bad = 1 }
+        END { exit bad }' "${top_srcdir:-.}/$page" || bad=1
 done
 # The paths that pages name in backticks, but for folders of runs and patterns such as test_FILE.c.
 for path in $(cd "${top_srcdir:-.}" && IFS=' ' && [ -f docs/STYLE.md ] &&

@@ -232,7 +232,8 @@ static void put_shown(const struct trace *t, struct json_writer *w)
         json_put_string(w, STR("table"), t->shown[i].table);
         json_put_string(w, STR("index"), t->shown[i].index);
         json_put_string(w, STR("id"), t->shown[i].id);
-        json_put_cstr(w, STR("verdict"), trace_verdict(t->shown[i].is));
+        json_put_cstr(w, STR("verdict"),
+                      t->shown[i].is_judged ? trace_verdict(t->shown[i].is) : NULL);
         json_close_object(w);
     }
     json_close_array(w);

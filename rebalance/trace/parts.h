@@ -67,7 +67,8 @@ struct trace_log {
 /* A document that shows the row. */
 struct trace_shown {
     struct str table, index, id;
-    enum trace_code is; /* TRACE_SHOWN_EQUAL, ... */
+    bool is_judged;     /* compared with its own row, too */
+    enum trace_code is; /* then: TRACE_SHOWN_EQUAL, ... */
 };
 
 struct trace {

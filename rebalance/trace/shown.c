@@ -189,6 +189,7 @@ static void list(struct showing *s, bool is_judged)
             .table = arena_copy(t->arena, table_name(s->run.table)),
             .index = s->run.index,
             .id = s->ids[i],
+            .is_judged = is_judged,
             .is = is_judged ? judged(&s->run.keys[i]) : TRACE_SHOWN_UNKNOWN,
         };
         if (is_judged)

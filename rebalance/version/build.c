@@ -23,6 +23,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define TOMBSTONES_KEEP_MS 7200000 /* twice gc_deletes */
 
@@ -51,11 +52,21 @@ static bool on_build_dead(void *ctx, const struct dead_letter_note *note)
     return true;
 }
 
-/* Whether documents of some table of the index pass a pipeline. */
+/* Whether the table's documents pass a pipeline, also one that only the index's settings name.
+ */
+static bool is_piped(const struct table_definition *t)
+{
+    const struct str set = t->settings_json;
+
+    return t->pipeline.len > 0 || (set.len > 0 && memmem(set.ptr, set.len, "_pipeline\"",
+                                                         strlen("_pipeline\"")) != NULL);
+}
+
+/* Whether documents of some table of the index do. */
 static bool has_pipeline(const struct definitions *d, struct str index)
 {
     for (size_t i = 0; i < d->n_tables; i++)
-        if (d->tables[i].pipeline.len > 0 && str_equal(table_index(&d->tables[i]), index))
+        if (is_piped(&d->tables[i]) && str_equal(table_index(&d->tables[i]), index))
             return true;
     return false;
 }

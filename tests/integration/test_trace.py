@@ -191,6 +191,17 @@ def test_a_row_under_a_write_load_is_never_called_different(w):
         expect(trace(w, daemon, key), trace(w, daemon, key)["code"], verdict="equal")
 
 
+def test_documents_that_show_a_row_with_an_index_of_its_own_are_listed_without_a_verdict(w):
+    definitions = make(w)
+    definitions["tables"] += w.definitions({"table": "customer"})["tables"]
+    daemon = w.follow(definitions)
+    answer = expect(trace(w, daemon, 5, table="customer"), "equal")
+    if [(s["id"], s["verdict"]) for s in answer["shown_in"]] != [(str(i), None) for i in (1, 2, 4, 5, 6)]:
+        raise Failed(f"{answer}")
+    if "unknown" in daemon.command("trace", f"{w.schema}.customer", "5").stdout:
+        raise Failed("what was not judged is called unknown")
+
+
 def test_the_documents_of_a_related_row_are_listed_and_judged(w):
     daemon, damage = w.follow(make(w)), Damage(w)
     answer = expect(trace(w, daemon, 10, table="item"), "shown_equal", more=False)

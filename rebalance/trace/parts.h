@@ -28,9 +28,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SHOWN_MAX                                                               \
-    100 /* documents of a related row; VERIFY_KEYS_MAX may go through the looks \
-         */
+/* Documents of a related row; VERIFY_KEYS_MAX may go through the looks. */
+#define SHOWN_MAX 100
 
 /* What one version of the index has under the `_id`. */
 struct trace_version {

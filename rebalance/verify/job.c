@@ -77,7 +77,14 @@ static bool is_safe_place(const struct verify_job *j)
 
 static bool note_step(struct verify_job *j, struct err *err)
 {
-    j->moved_ms = clock_mono_ms();
+    const uint64_t far = count_done(j) + j->at.slice;
+
+    /* What is done again after a failure is no progress. */
+    if (far > j->far || j->at.pass != j->far_pass) {
+        j->moved_ms = clock_mono_ms();
+        j->far = far;
+        j->far_pass = j->at.pass;
+    }
     show(j, NULL);
     if (!is_safe_place(j))
         return true;

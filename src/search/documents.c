@@ -138,14 +138,11 @@ static bool read_answer(struct str answer, const struct search_wish *wishes, siz
     return ok;
 }
 
-bool search_get_documents(struct search *s, struct str index, const struct search_wish *wishes,
-                          size_t n, struct arena *a, struct search_document *out,
-                          struct err *err)
+static bool get(struct search *s, struct str index, const struct search_wish *wishes, size_t n,
+                struct arena *a, struct search_document *out, struct err *err)
 {
     struct buf path = {0}, body = {0}, answer = {0};
 
-    if (n == 0)
-        return true;
     buf_append_char(&path, '/');
     search_append_path(&path, index);
     buf_append(&path, STR("/_mget"));
@@ -158,6 +155,25 @@ bool search_get_documents(struct search *s, struct str index, const struct searc
     buf_free(&body);
     buf_free(&answer);
     return ok;
+}
+
+/* No document has an empty `_id`, and an engine refuses to be asked for one. */
+bool search_get_documents(struct search *s, struct str index, const struct search_wish *wishes,
+                          size_t n, struct arena *a, struct search_document *out,
+                          struct err *err)
+{
+    struct search_wish *asked = arena_alloc(a, n + 1, sizeof(*asked));
+    struct search_document *found = arena_alloc(a, n + 1, sizeof(*found));
+    size_t n_asked = 0, at = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (wishes[i].id.len > 0)
+            asked[n_asked++] = wishes[i];
+    if (n_asked > 0 && !get(s, index, asked, n_asked, a, found, err))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        out[i] = wishes[i].id.len > 0 ? found[at++] : (struct search_document){0};
+    return true;
 }
 
 bool search_delete_document(struct search *s, struct str index, struct str id,

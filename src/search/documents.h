@@ -32,7 +32,8 @@ struct search_document {
 };
 
 /*
- * Gets n documents of an index into out, in the order of the wishes. ERR_RETRY if the engine
+ * Gets n documents of an index into out, in the order of the wishes. An empty `_id` is not
+ * found, and the engine is not asked for it. ERR_RETRY if the engine
  * does not say of each document whether it is there: it answered other documents than asked, or
  * an error for one of them.
  */

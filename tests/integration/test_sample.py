@@ -295,3 +295,12 @@ def test_children_without_parent_are_counted_apart_and_make_nothing_different(w)
     answer = verify(w, daemon, table="question", ok=(1,))
     if answer["counts"]["orphan"] != 4 or answer["counts"]["missing"] != 1:
         raise Failed(f"a parent whose document is lost makes no orphans: {answer}")
+
+
+def test_a_row_whose_key_makes_no_id_keeps_no_build_and_no_verification_waiting(w):
+    w.sql("CREATE TABLE word (id VARCHAR(20) PRIMARY KEY, n INT)", "INSERT INTO word VALUES ('', 1), ('a', 2), ('b', 3)")
+    daemon = w.follow(w.definitions({"table": "word"}))
+    for options in ((), ("--sample", "2")):
+        answer = daemon.json("verify", f"{w.schema}.word", *options)
+        if (answer["verdict"], answer["equal"], answer["apart_counts"]["dead_letter"]) != ("equal", 2, 1):
+            raise Failed(f"{options}: {answer}")

@@ -29,6 +29,32 @@ struct asked {
     bool ok;
 };
 
+static void no_engine_is_asked_for_an_empty_id(void **state)
+{
+    static const struct tiny_step step = {.body = "{\"docs\":[" ONE "]}"};
+    static const struct search_wish some[] = {
+        {STR(""), STR("1"), true}, {STR("1"), STR(""), true}, {STR(""), STR(""), false}};
+    struct tiny_http *server = tiny_http_start(&step, 1);
+    const char *url = tiny_http_url(server);
+    struct search *s =
+        search_new(&(struct search_options){.urls = &url, .n_urls = 1, .verify = true});
+    struct search_document out[ARRAY_LEN(some)];
+    struct arena *a = arena_new();
+    struct err err = {0};
+
+    (void)state;
+    assert_true(search_get_documents(s, STR("o_v1"), &some[2], 1, a, out, &err));
+    assert_false(out[0].found);
+    assert_int_equal(tiny_http_count(server), 0);
+    assert_true(search_get_documents(s, STR("o_v1"), some, ARRAY_LEN(some), a, out, &err));
+    assert_string_equal(tiny_http_request(server, 0)->body, "{\"docs\":[{\"_id\":\"1\"}]}");
+    assert_false(out[0].found || out[2].found);
+    assert_true(out[1].found && out[1].version == 7);
+    search_free(s);
+    tiny_http_stop(server);
+    arena_free(a);
+}
+
 static struct asked ask(const struct tiny_step *step)
 {
     struct asked q = {.arena = arena_new(), .server = tiny_http_start(step, 1)};
@@ -106,6 +132,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(documents_come_in_the_order_of_the_wishes),
+        cmocka_unit_test(no_engine_is_asked_for_an_empty_id),
         cmocka_unit_test(an_answer_that_is_not_about_each_document_is_no_answer),
     };
 

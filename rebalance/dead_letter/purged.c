@@ -39,7 +39,6 @@
 #define AGAIN_MS    1000  /* after the last slice, or one without a single success */
 #define PATIENCE_MS 2000  /* before failed keys of a slice are put back */
 #define SLICE_MAX   500
-#define SETTLE_PART 2 /* request timeouts after which no unanswered write can arrive */
 #define LEAVE_PART  4 /* request timeouts after which a slice's unfinished keys are left */
 
 /*
@@ -156,7 +155,7 @@ static bool is_held(struct coordinator *co, const char *index)
 static bool load_rows(struct coordinator *co, struct purged_index *p, struct err *err)
 {
     const int64_t settle_ms =
-        (int64_t)delivery_get(co->delivery).request_timeout_ms * SETTLE_PART;
+        (int64_t)delivery_get(co->delivery).request_timeout_ms * DELIVERY_COPY_TIMEOUTS;
 
     const int64_t now_ms = clock_steady_ms();
     /* The row's clock may be ahead of ours if an earlier process, now ended, stored it. */

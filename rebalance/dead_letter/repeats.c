@@ -26,8 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SETTLE_PART 2 /* request timeouts after which no copy arrives any more */
-#define AGAIN_MS    1000
+#define AGAIN_MS 1000
 
 struct repeated_index {
     struct repeated_index *next;
@@ -219,7 +218,7 @@ static void look(struct coordinator *co, struct repeated_topic *r)
 static int64_t due_in_ms(const struct coordinator *co, const struct repeated_topic *r)
 {
     const int64_t timeout_ms = delivery_get(co->delivery).request_timeout_ms;
-    const int64_t settled_ms = r->since_ms + SETTLE_PART * timeout_ms;
+    const int64_t settled_ms = r->since_ms + DELIVERY_COPY_TIMEOUTS * timeout_ms;
     const int64_t at_ms = settled_ms > r->again_ms ? settled_ms : r->again_ms;
     const int64_t now_ms = clock_mono_ms();
 

@@ -5,6 +5,7 @@
 #include "rebalance/state/pauses.h"
 #include "rebalance/watch/engine_check.h"
 #include "rebalance/watch/findings.h"
+#include "src/base/clock.h"
 #include "src/store/fan_out.h"
 
 #include <inttypes.h>
@@ -140,7 +141,7 @@ static bool ask_fan_outs(struct trace *t, struct err *err)
     struct fan_out_sum *list;
     size_t n;
 
-    if (!store_sum_fan_outs(t->co->opt.store, t->arena, &list, &n, err))
+    if (!store_sum_fan_outs(t->co->opt.store, t->arena, clock_wall_ms(), &list, &n, err))
         return false;
     for (size_t i = 0; i < n; i++)
         if (t->available != NULL && list[i].version == t->available->number &&

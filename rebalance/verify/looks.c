@@ -258,7 +258,7 @@ static bool has_fan_out(const struct verify_run *run, bool *has, struct err *err
     struct arena *a = arena_new();
     struct fan_out_sum *list;
     size_t n = 0;
-    const bool ok = store_sum_fan_outs(run->co->opt.store, a, &list, &n, err);
+    const bool ok = store_sum_fan_outs(run->co->opt.store, a, clock_wall_ms(), &list, &n, err);
 
     *has = false;
     for (size_t i = 0; ok && i < n; i++)

@@ -98,7 +98,7 @@ static struct store_copy *load(struct store *s, struct err *err)
                           err) &&
         store_load_jobs(s, c->arena, &c->jobs, &c->n_jobs, err) &&
         store_load_dropped(s, c->arena, &c->dropped, &c->n_dropped, err) &&
-        store_sum_fan_outs(s, c->arena, &c->fan_outs, &c->n_fan_outs, err) &&
+        store_sum_fan_outs(s, c->arena, clock_wall_ms(), &c->fan_outs, &c->n_fan_outs, err) &&
         store_load_checkpoints(s, c->arena, &c->checkpoints, &c->n_checkpoints, err))
         return c;
     store_copy_unref(c);

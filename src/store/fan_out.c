@@ -35,13 +35,14 @@ static void fill_job(struct arena *a, const struct str *cells, void *element)
         .created_ms = (int64_t)row_number(cells[14]),
         .updated_ms = (int64_t)row_number(cells[15]),
         .member = arena_copy(a, cells[16]),
+        .is_repeat = row_number(cells[17]) != 0,
     };
 }
 
 #define SELECT_JOB                                                                         \
     "SELECT id, topic, index_name, version, place, by_row, table_name, key_bytes, source," \
     " at_least, again, run, cursor_bytes, documents, created_ms, updated_ms,"              \
-    " member FROM "                                                                        \
+    " member, mark FROM "                                                                  \
     "fan_out"
 
 /* Find the job with the same key; *n is 0 or 1. */
@@ -62,7 +63,7 @@ static bool find_equal(struct store *s, struct arena *a, const struct stored_fan
     return ok;
 }
 
-/* The column `mark` is of an earlier version: nobody reads it, and it takes no NULL. */
+/* The column `mark` is is_repeat. */
 static bool insert(struct store *s, const struct stored_fan_out *job, struct err *err)
 {
     static const char sql[] =
@@ -80,15 +81,22 @@ static bool insert(struct store *s, const struct stored_fan_out *job, struct err
 }
 
 /* A waiting job's reads all lie ahead, so raising its position is enough. */
-static bool raise(struct store *s, const struct stored_fan_out *there, uint64_t at_least,
-                  struct err *err)
+static bool raise(struct store *s, const struct stored_fan_out *there,
+                  const struct stored_fan_out *job, struct err *err)
 {
-    static const char waits[] = "UPDATE fan_out SET at_least = ? WHERE id = ?";
+    static const char waits[] =
+        "UPDATE fan_out SET at_least = ?, created_ms = ?, mark = 0 WHERE id = ?";
     static const char runs[] = "UPDATE fan_out SET again = ? WHERE id = ?";
     const uint64_t covered = there->again > there->at_least ? there->again : there->at_least;
+    const int64_t since_ms =
+        there->created_ms < job->created_ms ? there->created_ms : job->created_ms;
 
-    return at_least <= covered || store_run(s, there->run == 0 ? waits : runs,
-                                            BINDS(NUMBER(at_least), NUMBER(there->id)), err);
+    if (job->at_least <= covered)
+        return true;
+    if (there->run != 0)
+        return store_run(s, runs, BINDS(NUMBER(job->at_least), NUMBER(there->id)), err);
+    return store_run(s, waits,
+                     BINDS(NUMBER(job->at_least), NUMBER(since_ms), NUMBER(there->id)), err);
 }
 
 static bool put_one(struct store *s, struct arena *a, const struct stored_fan_out *job,
@@ -104,7 +112,7 @@ static bool put_one(struct store *s, struct arena *a, const struct stored_fan_ou
         return true;
     if (!find_equal(s, a, job, &there, &n, err))
         return false;
-    return n > 0 ? raise(s, there, job->at_least, err) : insert(s, job, err);
+    return n > 0 ? raise(s, there, job, err) : insert(s, job, err);
 }
 
 bool store_put_fan_outs(struct store *s, uint64_t term, const struct stored_fan_out *jobs,
@@ -125,15 +133,18 @@ bool store_put_fan_outs(struct store *s, uint64_t term, const struct stored_fan_
 }
 
 bool store_load_fan_outs(struct store *s, struct arena *a, struct str index, uint64_t version,
-                         struct str member, size_t limit, struct stored_fan_out **out,
-                         size_t *n, struct err *err)
+                         struct str member, int64_t now_ms, size_t limit,
+                         struct stored_fan_out **out, size_t *n, struct err *err)
 {
-    static const char sql[] = SELECT_JOB " WHERE index_name = ? AND version = ? AND member = ?"
-                                         " ORDER BY run = 0, run, id LIMIT ?";
+    static const char sql[] =
+        SELECT_JOB " WHERE index_name = ? AND version = ? AND member = ?"
+                   " ORDER BY mark > 0 AND created_ms > ?, run = 0, run, id LIMIT ?";
     struct row_list list = ROW_LIST(a, struct stored_fan_out, fill_job);
 
-    if (!store_load(s, sql, BINDS(TEXT(index), NUMBER(version), TEXT(member), NUMBER(limit)),
-                    &list, err))
+    if (!store_load(
+            s, sql,
+            BINDS(TEXT(index), NUMBER(version), TEXT(member), NUMBER(now_ms), NUMBER(limit)),
+            &list, err))
         return false;
     *out = row_list_finish(&list, n);
     return true;
@@ -144,9 +155,10 @@ bool store_begin_fan_outs(struct store *s, const struct fan_out_owner *owner,
                           int64_t now_ms, struct err *err)
 {
     static const char sql[] =
-        "UPDATE fan_out SET run = ?, cursor_bytes = '', documents = 0, updated_ms = ?"
+        "UPDATE fan_out SET run = ?, mark = 0, cursor_bytes = '', documents = 0, updated_ms = ?"
         " WHERE index_name = ? AND version = ? AND topic = ? AND place = ? AND by_row = ?"
-        " AND source = ? AND member = ? AND run = 0 AND id <= ? AND at_least <= ?";
+        " AND source = ? AND member = ? AND run = 0 AND id <= ? AND at_least <= ?"
+        " AND (mark = 0 OR created_ms <= ?)";
 
     if (!store_begin_as(s, owner->topic, owner->term, err))
         return false;
@@ -155,7 +167,7 @@ bool store_begin_fan_outs(struct store *s, const struct fan_out_owner *owner,
         s, sql,
         BINDS(NUMBER(first->id), NUMBER(now_ms), TEXT(first->index), NUMBER(first->version),
               TEXT(owner->topic), NUMBER(first->place), NUMBER(first->by), TEXT(first->source),
-              TEXT(first->member), NUMBER(last), NUMBER(at_least)),
+              TEXT(first->member), NUMBER(last), NUMBER(at_least), NUMBER(now_ms)),
         err);
 
     return store_end(s, ok, err);
@@ -179,9 +191,12 @@ bool store_save_fan_outs(struct store *s, const struct fan_out_owner *owner, uin
 }
 
 bool store_end_fan_outs(struct store *s, const struct fan_out_owner *owner, uint64_t run,
-                        int64_t now_ms, struct err *err)
+                        int64_t once_more_ms, int64_t now_ms, struct err *err)
 {
     static const char done[] = "DELETE FROM fan_out WHERE topic = ? AND run = ? AND again = 0";
+    static const char kept[] =
+        "UPDATE fan_out SET run = 0, mark = 1, cursor_bytes = '', documents = 0,"
+        " created_ms = ?, updated_ms = ? WHERE topic = ? AND run = ? AND again = 0";
     static const char again[] =
         "UPDATE fan_out SET at_least = again, again = 0, run = 0, cursor_bytes = '',"
         " documents = 0, created_ms = ?, updated_ms = ? WHERE topic = ? AND run = ?";
@@ -189,8 +204,14 @@ bool store_end_fan_outs(struct store *s, const struct fan_out_owner *owner, uint
     if (!store_begin_as(s, owner->topic, owner->term, err))
         return false;
 
+    const bool ended = once_more_ms == 0
+                           ? store_run(s, done, BINDS(TEXT(owner->topic), NUMBER(run)), err)
+                           : store_run(s, kept,
+                                       BINDS(NUMBER(once_more_ms), NUMBER(now_ms),
+                                             TEXT(owner->topic), NUMBER(run)),
+                                       err);
     const bool ok =
-        store_run(s, done, BINDS(TEXT(owner->topic), NUMBER(run)), err) &&
+        ended &&
         store_run(s, again,
                   BINDS(NUMBER(now_ms), NUMBER(now_ms), TEXT(owner->topic), NUMBER(run)), err);
 
@@ -215,17 +236,18 @@ static void fill_sum(struct arena *a, const struct str *cells, void *element)
     };
 }
 
-bool store_sum_fan_outs(struct store *s, struct arena *a, struct fan_out_sum **out, size_t *n,
-                        struct err *err)
+bool store_sum_fan_outs(struct store *s, struct arena *a, int64_t now_ms,
+                        struct fan_out_sum **out, size_t *n, struct err *err)
 {
     static const char sql[] =
         "SELECT topic, index_name, table_name, source, version, run, COUNT(*), MAX(documents),"
         " MAX(cursor_bytes), MIN(created_ms), MAX(updated_ms), MIN(id) FROM fan_out"
+        " WHERE mark = 0 OR created_ms <= ?"
         " GROUP BY topic, index_name, version, place, table_name, source, run"
         " ORDER BY topic, index_name, version, place, run = 0, run";
     struct row_list list = ROW_LIST(a, struct fan_out_sum, fill_sum);
 
-    if (!store_load(s, sql, NO_BINDS, &list, err))
+    if (!store_load(s, sql, BINDS(NUMBER(now_ms)), &list, err))
         return false;
     *out = row_list_finish(&list, n);
     return true;

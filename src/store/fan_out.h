@@ -47,25 +47,27 @@ struct stored_fan_out {
     struct str cursor;  /* the run continues after this root key (bytes); empty: at the start */
     uint64_t documents; /* acknowledged in this run */
     int64_t created_ms, updated_ms;
+    bool is_repeat; /* it has run, and runs once more from created_ms on */
 };
 
 /*
- * Store n jobs, all of the same `source`.  Ignores their id, again, run, cursor, documents and
- * updated_ms.  If a job with the same key exists and already covers the position, it stays
- * unchanged; otherwise a waiting job gets the higher at_least, and a running one is
- * asked to run again.  Leaves out jobs of versions that are no longer being built, waiting or
- * searched.  term: of the source's owner; ERR_STOP if that is no longer the owner.
+ * Store n jobs, all of the same `source`.  Ignores their id, again, run, cursor, documents,
+ * updated_ms and is_repeat.  If a job with the same key exists and already covers the position,
+ * it stays unchanged; otherwise a waiting job gets the higher at_least and waits no longer than
+ * this one would, and a running one is asked to run again.  Leaves out jobs of versions that
+ * are no longer being built, waiting or searched.  term: of the source's owner; ERR_STOP if
+ * that is no longer the owner.
  */
 bool store_put_fan_outs(struct store *s, uint64_t term, const struct stored_fan_out *jobs,
                         size_t n, struct err *err) MUST_CHECK;
 
 /*
  * Load the first `limit` jobs of one member of a version: running ones by run, then waiting
- * ones; each group by id.
+ * ones, then those that are to run once more after now_ms; each group by id.
  */
 bool store_load_fan_outs(struct store *s, struct arena *a, struct str index, uint64_t version,
-                         struct str member, size_t limit, struct stored_fan_out **out,
-                         size_t *n, struct err *err) MUST_CHECK;
+                         struct str member, int64_t now_ms, size_t limit,
+                         struct stored_fan_out **out, size_t *n, struct err *err) MUST_CHECK;
 
 /* The owner of the topic; ERR_STOP if the term is no longer the latest. */
 struct fan_out_owner {
@@ -75,8 +77,8 @@ struct fan_out_owner {
 
 /*
  * Begin the run first->id.  All waiting jobs that share version, member, place, `by` and source
- * with `first`, with an id up to `last` and an at_least up to `at_least`, join it.  The run
- * starts at the beginning.
+ * with `first`, with an id up to `last` and an at_least up to `at_least`, and are due at
+ * now_ms, join it.  The run starts at the beginning.
  */
 bool store_begin_fan_outs(struct store *s, const struct fan_out_owner *owner,
                           const struct stored_fan_out *first, uint64_t last, uint64_t at_least,
@@ -88,11 +90,17 @@ bool store_begin_fan_outs(struct store *s, const struct fan_out_owner *owner,
 bool store_save_fan_outs(struct store *s, const struct fan_out_owner *owner, uint64_t run,
                          struct str cursor, uint64_t documents, int64_t now_ms,
                          struct err *err) MUST_CHECK;
-/* End the run and delete its jobs.  Jobs to be run again stay, and count as new. */
+/*
+ * End the run and delete its jobs; or, unless once_more_ms is 0, keep them until that time, to
+ * run once more.  Jobs that were asked to run again stay in any case, and count as new.
+ */
 bool store_end_fan_outs(struct store *s, const struct fan_out_owner *owner, uint64_t run,
-                        int64_t now_ms, struct err *err) MUST_CHECK;
+                        int64_t once_more_ms, int64_t now_ms, struct err *err) MUST_CHECK;
 
-/* Pending work, summed up: one row per run, and one for all waiting jobs of a place. */
+/*
+ * Pending work, summed up: one row per run, and one for all waiting jobs of a place.  Without
+ * jobs that are to run once more after now_ms: their documents have been read.
+ */
 struct fan_out_sum {
     struct str topic, index, table, source;
     uint64_t version, run; /* run 0: the jobs wait */
@@ -101,7 +109,7 @@ struct fan_out_sum {
     struct str cursor;
     int64_t created_ms, updated_ms; /* created: the oldest; updated: the newest */
 };
-bool store_sum_fan_outs(struct store *s, struct arena *a, struct fan_out_sum **out, size_t *n,
-                        struct err *err) MUST_CHECK;
+bool store_sum_fan_outs(struct store *s, struct arena *a, int64_t now_ms,
+                        struct fan_out_sum **out, size_t *n, struct err *err) MUST_CHECK;
 
 #endif

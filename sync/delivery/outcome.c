@@ -45,7 +45,7 @@ static void count_result(const struct document *doc, enum document_result result
 /* How long after its answer was lost a copy of a write may still come. */
 static int64_t late_copy_ms(const struct sender *s)
 {
-    return 2 * (int64_t)s->opt.settings.request_timeout_ms;
+    return DELIVERY_COPY_TIMEOUTS * (int64_t)s->opt.settings.request_timeout_ms;
 }
 
 void outcome_lose(struct sender *s, struct document *doc)

@@ -52,7 +52,7 @@ static struct stored_fan_out *load(size_t n_expected)
     struct stored_fan_out *out;
     size_t n;
 
-    ok(store_load_fan_outs(f.s, f.a, STR("orders"), 1, STR("shop.orders"), 100, &out, &n,
+    ok(store_load_fan_outs(f.s, f.a, STR("orders"), 1, STR("shop.orders"), 10, 100, &out, &n,
                            &f.err));
     assert_int_equal(n, n_expected);
     return out;
@@ -79,9 +79,81 @@ static void a_job_that_asks_for_more_than_the_run_does_waits_for_the_next(void *
     assert_int_equal(out[1].run, out[0].id);
     assert_int_equal(out[1].at_least, 200);
     assert_int_equal(out[2].run, 0);
-    ok(store_end_fan_outs(f.s, &shop, out[0].run, 20, &f.err));
+    ok(store_end_fan_outs(f.s, &shop, out[0].run, 0, 20, &f.err));
     out = load(1);
     assert_int_equal(out[0].at_least, 300);
+}
+
+/* Jobs "late" and "new": the first ran, and is to run once more at 1000. */
+static void make_a_repeat(void)
+{
+    struct stored_fan_out *out;
+
+    make_version();
+    put(a_job(STR("late"), 100));
+    out = load(1);
+    begin(&out[0], out[0].id);
+    ok(store_end_fan_outs(f.s, &shop, out[0].id, 1000, 10, &f.err));
+    put(a_job(STR("new"), 50));
+}
+
+static void a_job_that_is_to_run_once_more_comes_after_all_others_until_then(void **state)
+{
+    struct stored_fan_out *out;
+    struct fan_out_sum *sums;
+    size_t n;
+
+    (void)state;
+    make_a_repeat();
+    out = load(2);
+    assert_true(str_equal(out[0].key, STR("new")));
+    assert_true(str_equal(out[1].key, STR("late")));
+    assert_true(out[1].is_repeat);
+    assert_int_equal(out[1].created_ms, 1000);
+    assert_int_equal(out[1].run, 0);
+    assert_int_equal(out[1].at_least, 100);
+    ok(store_sum_fan_outs(f.s, f.a, 999, &sums, &n, &f.err));
+    assert_int_equal(n, 1);
+    assert_int_equal(sums[0].jobs, 1);
+    ok(store_sum_fan_outs(f.s, f.a, 1000, &sums, &n, &f.err));
+    assert_int_equal(sums[0].jobs, 2);
+}
+
+static void a_job_that_is_to_run_once_more_joins_no_run_before(void **state)
+{
+    struct stored_fan_out *out;
+
+    (void)state;
+    make_a_repeat();
+    out = load(2);
+    begin(&out[0], 100);
+    out = load(2);
+    assert_int_equal(out[0].run, out[0].id);
+    assert_int_equal(out[1].run, 0);
+    ok(store_end_fan_outs(f.s, &shop, out[0].id, 0, 20, &f.err));
+    out = load(1);
+    ok(store_begin_fan_outs(f.s, &shop, out, out->id, 100, 1000, &f.err));
+    out = load(1);
+    assert_int_equal(out->run, out->id);
+    ok(store_end_fan_outs(f.s, &shop, out->id, 0, 1001, &f.err));
+    (void)load(0);
+}
+
+static void a_later_change_ends_the_wait_of_a_job_that_is_to_run_once_more(void **state)
+{
+    struct stored_fan_out *out;
+
+    (void)state;
+    make_a_repeat();
+    put(a_job(STR("late"), 90)); /* the log is read again after a restart */
+    out = load(2);
+    assert_true(out[1].is_repeat);
+    put(a_job(STR("late"), 101));
+    out = load(2);
+    assert_true(str_equal(out[0].key, STR("late")));
+    assert_false(out[0].is_repeat);
+    assert_int_equal(out[0].created_ms, 5);
+    assert_int_equal(out[0].at_least, 101);
 }
 
 static void jobs_of_tables_that_share_an_index_are_kept_apart(void **state)
@@ -96,7 +168,7 @@ static void jobs_of_tables_that_share_an_index_are_kept_apart(void **state)
     put(other);
     out = load(1);
     begin(&out[0], 100);
-    ok(store_load_fan_outs(f.s, f.a, STR("orders"), 1, STR("shop.returns"), 100, &out, &n,
+    ok(store_load_fan_outs(f.s, f.a, STR("orders"), 1, STR("shop.returns"), 10, 100, &out, &n,
                            &f.err));
     assert_int_equal(n, 1);
     assert_int_equal(out[0].run, 0);
@@ -175,7 +247,7 @@ static void what_is_asked_for_while_it_runs_runs_once_more(void **state)
     assert_int_equal(out[0].at_least, 10);
     assert_int_equal(out[0].again, 100);
     same(out[0].cursor, STR("x"));
-    ok(store_end_fan_outs(f.s, &shop, run, 12, &f.err));
+    ok(store_end_fan_outs(f.s, &shop, run, 0, 12, &f.err));
     out = load(1);
     same(out->key, STR("a"));
     assert_int_equal(out->at_least, 100);
@@ -184,7 +256,7 @@ static void what_is_asked_for_while_it_runs_runs_once_more(void **state)
     same(out->cursor, STR(""));
     assert_int_equal(out->documents, 0);
     begin(out, out->id);
-    ok(store_end_fan_outs(f.s, &shop, out->id, 13, &f.err));
+    ok(store_end_fan_outs(f.s, &shop, out->id, 0, 13, &f.err));
     (void)load(0);
 }
 
@@ -210,7 +282,7 @@ static void jobs_of_one_place_begin_together_and_later_ones_wait(void **state)
     same(out[2].key, STR("c"));
     same(out[3].key, STR("d"));
     ok(store_save_fan_outs(f.s, &shop, out[0].run, STR("x"), 500, 11, &f.err));
-    ok(store_sum_fan_outs(f.s, f.a, &sums, &n, &f.err));
+    ok(store_sum_fan_outs(f.s, f.a, 10, &sums, &n, &f.err));
     assert_int_equal(n, 3);
     same(sums[0].table, STR("shop.customer"));
     assert_int_equal(sums[1].run, out[0].id);
@@ -236,7 +308,7 @@ static void an_older_owner_stores_no_fan_out(void **state)
     refused(store_begin_fan_outs(f.s, &shop, out, out->id, out->at_least, 10, &f.err),
             ERR_STOP);
     refused(store_save_fan_outs(f.s, &shop, out->id, STR("x"), 1, 10, &f.err), ERR_STOP);
-    refused(store_end_fan_outs(f.s, &shop, out->id, 10, &f.err), ERR_STOP);
+    refused(store_end_fan_outs(f.s, &shop, out->id, 0, 10, &f.err), ERR_STOP);
     assert_int_equal(load(1)->at_least, 10);
     job.source = STR("crm"); /* whose owner is still the one of term 1 */
     ok(store_put_fan_outs(f.s, 1, &job, 1, &f.err));
@@ -263,23 +335,23 @@ static void fan_outs_go_with_their_version_and_their_topic(void **state)
     (void)load(0); /* nothing is written to it any more */
     put(a_job(STR("a"), 11));
     (void)load(0);
-    ok(store_load_fan_outs(f.s, f.a, STR("orders"), 2, STR("shop.orders"), 100, &out, &n,
+    ok(store_load_fan_outs(f.s, f.a, STR("orders"), 2, STR("shop.orders"), 10, 100, &out, &n,
                            &f.err));
     assert_int_equal(n, 1);
     ok(store_delete_version(f.s, v.index, 2, &f.err));
-    ok(store_load_fan_outs(f.s, f.a, STR("orders"), 2, STR("shop.orders"), 100, &out, &n,
+    ok(store_load_fan_outs(f.s, f.a, STR("orders"), 2, STR("shop.orders"), 10, 100, &out, &n,
                            &f.err));
     assert_int_equal(n, 0);
     ok(store_new_version(f.s, &v, &f.err));
     job.version = v.number;
     put(job);
     reset_topic(STR("crm"));
-    ok(store_load_fan_outs(f.s, f.a, STR("orders"), v.number, STR("shop.orders"), 100, &out, &n,
-                           &f.err));
+    ok(store_load_fan_outs(f.s, f.a, STR("orders"), v.number, STR("shop.orders"), 10, 100, &out,
+                           &n, &f.err));
     assert_int_equal(n, 1);
     reset_topic(STR("shop"));
-    ok(store_load_fan_outs(f.s, f.a, STR("orders"), v.number, STR("shop.orders"), 100, &out, &n,
-                           &f.err));
+    ok(store_load_fan_outs(f.s, f.a, STR("orders"), v.number, STR("shop.orders"), 10, 100, &out,
+                           &n, &f.err));
     assert_int_equal(n, 0);
 }
 
@@ -287,6 +359,9 @@ static const struct CMUnitTest tests[] = {
     STORE_TEST(a_fan_out_job_comes_back_whole),
     STORE_TEST(jobs_of_tables_that_share_an_index_are_kept_apart),
     STORE_TEST(a_job_that_asks_for_more_than_the_run_does_waits_for_the_next),
+    STORE_TEST(a_job_that_is_to_run_once_more_comes_after_all_others_until_then),
+    STORE_TEST(a_job_that_is_to_run_once_more_joins_no_run_before),
+    STORE_TEST(a_later_change_ends_the_wait_of_a_job_that_is_to_run_once_more),
     STORE_TEST(equal_jobs_that_wait_are_one_of_the_newest_position),
     STORE_TEST(what_is_asked_for_while_it_runs_runs_once_more),
     STORE_TEST(jobs_of_one_place_begin_together_and_later_ones_wait),

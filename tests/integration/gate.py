@@ -16,6 +16,23 @@ class Server(http.server.ThreadingHTTPServer):
         pass  # a client that went away, or did not like our certificate
 
 
+class Hold:
+    """As a gate's watch: bulk requests wait while it is closed, and go on even if their client is gone by then."""
+
+    def __init__(self):
+        self.open = threading.Event()
+        self.open.set()
+        self.held, self.late = 0, 0
+
+    def begin(self, path, _body):
+        if "_bulk" in path and not self.open.is_set():
+            self.held += 1
+            self.open.wait(60)
+
+    def end(self, path):
+        self.late += "_bulk" in path
+
+
 class Gate:
     """Serves until closed.  users: {name: password}, keys: [API key]; neither: everyone may come in."""
 

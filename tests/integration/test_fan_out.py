@@ -1,8 +1,7 @@
 """A changed row that leads to very many documents, worked off beside the stream."""
-import threading
 
 from beside import Beside
-from gate import Gate
+from gate import Gate, Hold
 from servers import Failed, open_store, wait_until
 
 ORDERS = 5000
@@ -114,21 +113,6 @@ def test_pages_go_in_the_order_of_the_key_and_a_kill_goes_on_at_the_cursor(w):
     again = sum(1 for key, _, version in w.engine.documents(w.index("orders")) if 0 < int(key) < max(done) and version > newest)
     if saved < ORDERS // 3 - 1000 or progress(daemon) > ORDERS - saved or again > 1000:
         raise Failed(f"after the kill {progress(daemon)} documents were read again, {again} of those that had been done")
-
-
-class Hold:
-    """Keeps bulk requests while it is closed."""
-
-    def __init__(self):
-        self.open = threading.Event()
-        self.open.set()
-
-    def begin(self, path, _body):
-        if "_bulk" in path:
-            self.open.wait(60)
-
-    def end(self, _path):
-        pass
 
 
 def test_what_is_worked_off_is_shown_with_how_far_it_is(w):

@@ -1,5 +1,6 @@
 """Documents of one server's tables that show tables of another one, of another kind."""
 from abroad import Abroad
+from gate import Gate, Hold
 from servers import Failed, wait_until
 
 ORDERS = ("CREATE TABLE orders (id INT PRIMARY KEY, customer_id INT, code VARCHAR(20) COLLATE utf8mb4_general_ci,"
@@ -146,7 +147,7 @@ class Both:
 
 def test_documents_of_two_servers_are_right_under_random_work_builds_and_kills(w):
     abroad = two_servers(w)
-    daemon = w.follow(abroad.definitions(orders("parent")))
+    daemon = w.follow(abroad.definitions(orders("parent")), delivery={"request_timeout": "10s"})
     work = Both(w, abroad)
     for turn in range(10):
         work.run(60)
@@ -160,6 +161,27 @@ def test_documents_of_two_servers_are_right_under_random_work_builds_and_kills(w
         if turn % 4 == 3:
             abroad.equal(daemon)
     abroad.equal(daemon, seconds=60)
+
+
+def test_a_late_write_of_a_killed_daemon_does_not_undo_a_change_of_another_server_for_good(w):
+    abroad = two_servers(w)
+    with Gate(w.engine) as gate:
+        daemon = w.follow(abroad.definitions(orders("parent")), search={"url": [gate.url]},
+                          delivery={"request_timeout": "3s"})
+        abroad.equal(daemon)
+        gate.watch = hold = Hold()
+        hold.open.clear()
+        abroad.sql("UPDATE customer SET name = 'old' WHERE id = 2")
+        wait_until("its write is under way", lambda: hold.held > 0)
+        daemon.kill()
+        abroad.sql("UPDATE customer SET name = 'new' WHERE id = 2")
+        daemon.configure(search={"url": [w.engine.url]})
+        daemon.start()
+        abroad.equal(daemon)  # the log of the documents' own server stands still all the time
+        hold.open.set()
+        wait_until("the late write has arrived", lambda: hold.late > 0)
+        wait_until("the document is right again", lambda: w.engine.get(w.index("orders"), 2)["customer"]["name"] == "new")
+        abroad.equal(daemon)
 
 
 def test_a_related_server_that_is_away_holds_up_only_what_shows_its_tables(w):

@@ -185,6 +185,32 @@ static void the_oldest_of_some_jobs_is_told_wherever_it_stands(void **state)
 
 /* ---- how far a run is ---- */
 
+static void jobs_that_are_to_run_once_more_later_are_not_due(void **state)
+{
+    const struct stored_fan_out jobs[] = {
+        {.created_ms = 900}, /* the clock was set back: it waits all the same */
+        {.created_ms = 50, .is_repeat = true},
+        {.created_ms = 100, .is_repeat = true},
+        {.created_ms = 101, .is_repeat = true},
+    };
+
+    (void)state;
+    assert_int_equal(fan_out_jobs_due(jobs, 4, 100), 3);
+    assert_int_equal(fan_out_jobs_due(jobs, 1, 100), 1);
+    assert_int_equal(fan_out_jobs_due(jobs + 3, 1, 100), 0);
+    assert_int_equal(fan_out_jobs_due(jobs, 4, 101), 4);
+}
+
+static void
+only_changes_of_other_topics_run_once_more_and_only_while_copies_may_come(void **state)
+{
+    (void)state;
+    assert_int_equal(fan_out_jobs_once_more_ms(true, 30, 1000), 1030);
+    assert_int_equal(fan_out_jobs_once_more_ms(true, 0, 1000), 0);
+    assert_int_equal(fan_out_jobs_once_more_ms(true, -1, 1000), 0);
+    assert_int_equal(fan_out_jobs_once_more_ms(false, 30, 1000), 0);
+}
+
 static void nobody_waits(void *ctx)
 {
     (void)ctx;
@@ -308,6 +334,9 @@ int main(void)
         cmocka_unit_test(a_run_of_another_source_goes_on_only_as_a_whole_after_a_restart),
         cmocka_unit_test(another_source_that_is_away_keeps_no_own_change_waiting),
         cmocka_unit_test(jobs_of_one_run_place_and_source_go_together),
+        cmocka_unit_test(jobs_that_are_to_run_once_more_later_are_not_due),
+        cmocka_unit_test(
+            only_changes_of_other_topics_run_once_more_and_only_while_copies_may_come),
     };
 
     return cmocka_run_group_tests_name("fan_out", tests, NULL, NULL);

@@ -16,6 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Request timeouts after which no copy of a write arrives any more whose answer was lost. */
+#define DELIVERY_COPY_TIMEOUTS 2
+
 /* What delivery reports of an index. */
 enum delivery_event {
     DELIVERY_BLOWN = 0, /* its fuse: too many requests failed, nothing is sent for a while */

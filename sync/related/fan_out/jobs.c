@@ -49,6 +49,18 @@ size_t fan_out_jobs_leave_away(const struct fan_out_reach *r, struct stored_fan_
     return n_kept;
 }
 
+size_t fan_out_jobs_due(const struct stored_fan_out *jobs, size_t n, int64_t now_ms)
+{
+    while (n > 0 && jobs[n - 1].is_repeat && jobs[n - 1].created_ms > now_ms)
+        n--;
+    return n;
+}
+
+int64_t fan_out_jobs_once_more_ms(bool foreign, int64_t settled_ms, int64_t now_ms)
+{
+    return foreign && settled_ms > 0 ? now_ms + settled_ms : 0;
+}
+
 static bool goes_with(const struct stored_fan_out *job, const struct stored_fan_out *first)
 {
     return job->run == first->run && job->place == first->place && job->by == first->by &&

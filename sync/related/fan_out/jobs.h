@@ -6,6 +6,11 @@
  * run that has begun continues as a whole or not at all: its progress, cursor and end count for
  * all its jobs, even for one whose change the stream has yet to read again after a restart.
  *
+ * An earlier daemon may have left writes in flight when it was killed, and the engine may apply
+ * them late.  If the root's log stands still, they have the versions of what is written now for
+ * a change of another topic, or higher ones.  So such jobs run once more when no copy can
+ * arrive any more.
+ *
  * Pure, except for the caller's read_of().
  *
  * @thread any
@@ -35,6 +40,18 @@ bool fan_out_job_is_foreign(const struct fan_out_reach *r, const struct stored_f
 /* Tell whether the streams have read what n jobs ask for. */
 bool fan_out_jobs_are_read(const struct fan_out_reach *r, const struct stored_fan_out *jobs,
                            size_t n);
+
+/*
+ * Returns how many of n jobs, in the order of the store, may run at now_ms: the others wait to
+ * run once more.
+ */
+size_t fan_out_jobs_due(const struct stored_fan_out *jobs, size_t n, int64_t now_ms);
+
+/*
+ * Returns when, in wall time, a run that ends now is to run once more; 0: not at all.
+ * settled_ms: how long it still takes until no copy arrives any more; 0 or less: it is over.
+ */
+int64_t fan_out_jobs_once_more_ms(bool foreign, int64_t settled_ms, int64_t now_ms);
 
 /*
  * Remove the jobs that wait for another source, one that is away or behind, so that the topic's

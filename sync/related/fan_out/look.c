@@ -80,8 +80,8 @@ static void note_begin(struct version *v)
     lock_release(&v->f->lock);
 }
 
-static bool begin(struct version *v, struct stored_fan_out *jobs, size_t n, bool *waits,
-                  struct err *err)
+static bool begin(struct version *v, struct stored_fan_out *jobs, size_t n, int64_t now_ms,
+                  bool *waits, struct err *err)
 {
     struct fan_out *f = v->f;
     struct stored_fan_out *together = mem_alloc(n, sizeof(*together));
@@ -93,9 +93,9 @@ static bool begin(struct version *v, struct stored_fan_out *jobs, size_t n, bool
     *waits = !fan_out_jobs_are_read(&reach, together, n_together);
     if (!*waits && run == 0) {
         run = together[0].id;
-        ok = store_begin_fan_outs(
-            f->opt.store, &f->owner, &together[0], together[n_together - 1].id,
-            fan_out_jobs_highest(together, n_together), clock_wall_ms(), err);
+        ok = store_begin_fan_outs(f->opt.store, &f->owner, &together[0],
+                                  together[n_together - 1].id,
+                                  fan_out_jobs_highest(together, n_together), now_ms, err);
         FAILPOINT(fan_out_begun);
     }
     if (*waits) {
@@ -109,7 +109,7 @@ static bool begin(struct version *v, struct stored_fan_out *jobs, size_t n, bool
     return ok;
 }
 
-/* Nobody wakes the thread when jobs that wait for another source can run. */
+/* Nobody wakes the thread when jobs that wait for another source, or for a time, can run. */
 static int64_t pause_ms(const struct fan_out *f, size_t n_stored)
 {
     return !f->settled ? FAN_OUT_POLL_MS : n_stored > 0 ? FAN_OUT_WAIT_MS : FAN_OUT_LOOK_MS;
@@ -121,7 +121,8 @@ bool fan_out_look(struct version *v, bool *waits, struct err *err)
     struct fan_out *f = v->f;
     struct arena *a = arena_new();
     struct stored_fan_out *jobs = NULL;
-    size_t n = 0;
+    const int64_t now_ms = clock_wall_ms();
+    size_t n_stored = 0, n = 0;
 
     lock_acquire(&f->lock);
 
@@ -130,17 +131,18 @@ bool fan_out_look(struct version *v, bool *waits, struct err *err)
     lock_release(&f->lock);
 
     bool ok = store_load_fan_outs(f->opt.store, a, str_from(v->alias), v->number,
-                                  str_from(v->member), LOAD_MAX, &jobs, &n, err);
+                                  str_from(v->member), now_ms, LOAD_MAX, &jobs, &n_stored, err);
 
     if (ok) {
+        n = fan_out_jobs_due(jobs, n_stored, now_ms);
         note_look(v, jobs, n, puts);
-        v->look_ms = clock_mono_ms() + pause_ms(f, n);
+        v->look_ms = clock_mono_ms() + pause_ms(f, n_stored);
         n = fan_out_jobs_leave_away(&reach, jobs, n);
         *waits = !f->settled;
     }
     if (ok && n == 0)
         note_wait(v);
-    ok = ok && (n == 0 || begin(v, jobs, n, waits, err));
+    ok = ok && (n == 0 || begin(v, jobs, n, now_ms, waits, err));
     arena_free(a);
     return ok;
 }

@@ -75,10 +75,11 @@ struct fan_out {
     struct fan_out_status status; /* atomics */
     pthread_t thread;
     bool started;
-    bool resting;   /* atomic */
-    unsigned share; /* atomic; in percent */
-    bool settled;   /* the thread's: this turn's routing has the requested versions */
-    bool fenced;    /* the thread's: another node owns the topic */
+    bool resting;     /* atomic */
+    unsigned share;   /* atomic; in percent */
+    int64_t since_ms; /* monotonic: when the topic began to be followed here */
+    bool settled;     /* the thread's: this turn's routing has the requested versions */
+    bool fenced;      /* the thread's: another node owns the topic */
 
     struct lock lock;
     pthread_cond_t woken;

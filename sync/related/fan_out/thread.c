@@ -8,8 +8,10 @@
 #include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "sync/checkpoint/read_position.h"
+#include "sync/delivery/delivery.h"
 #include "sync/read/access_denied.h"
 #include "sync/read/stall_watchdog.h"
+#include "sync/related/fan_out/jobs.h"
 #include "sync/routing/routing.h"
 
 #include <stdlib.h>
@@ -30,12 +32,24 @@ static void tell_progress(struct version *v)
     lock_release(&v->f->lock);
 }
 
+static int64_t once_more_ms(const struct version *v, int64_t now_ms)
+{
+    const struct fan_out *f = v->f;
+    const int64_t late_ms =
+        DELIVERY_COPY_TIMEOUTS * (int64_t)delivery_get(f->opt.delivery).request_timeout_ms;
+
+    return fan_out_jobs_once_more_ms(v->run.foreign, f->since_ms + late_ms - clock_mono_ms(),
+                                     now_ms);
+}
+
 static bool end_run(struct version *v, struct err *err)
 {
     struct fan_out *f = v->f;
+    const int64_t now_ms = clock_wall_ms();
 
     FAILPOINT(fan_out_over);
-    if (!store_end_fan_outs(f->opt.store, &f->owner, v->run.number, clock_wall_ms(), err))
+    if (!store_end_fan_outs(f->opt.store, &f->owner, v->run.number, once_more_ms(v, now_ms),
+                            now_ms, err))
         return false;
     fan_out_run_forget(&v->run);
     fan_out_count(&f->status.runs, 1);
@@ -330,6 +344,7 @@ struct fan_out *fan_out_new(const struct fan_out_options *opt)
 void fan_out_start(struct fan_out *f)
 {
     f->started = true;
+    f->since_ms = clock_mono_ms();
     stall_watchdog_start(f->watchdog);
     f->thread = thread_start("fan-out", fan_out_main, f);
 }

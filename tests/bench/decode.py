@@ -5,8 +5,8 @@
 
 A server of the test tools writes three binlogs: narrow rows, wide rows, and transactions of one row.
 The decoders take turns.  Peers: the connector that most Java programs use (Maven and a JDK, as the
-engine's tools need them anyway), Rust's mysql_cdc where there is cargo, mariadb-binlog where it is
-installed.  All decode every cell into values; only mariadb-binlog also writes text, and Millrace
+engine's tools need them anyway), Rust's mysql_cdc where there is cargo, go-mysql where there is go,
+mariadb-binlog where it is installed.  All decode every cell into values; only mariadb-binlog also writes text, and Millrace
 checks checksums.  What counts is processor time, least of the rounds, as other work on the machine
 disturbs it less.  The limit is reading and checksumming the same bytes.
 
@@ -124,6 +124,7 @@ class Bench:
         os.makedirs(PEERS, exist_ok=True)
         self.make("Java connector", "mvn", self.make_java)
         self.make("Rust mysql_cdc", "cargo", self.make_rust)
+        self.make("go-mysql", "go", self.make_go)
         if shutil.which("mariadb-binlog") and self.db.is_mariadb:
             self.decoders["mariadb-binlog -v"] = ["mariadb-binlog", "--no-defaults", "-v", "--base64-output=DECODE-ROWS"]
 
@@ -146,12 +147,22 @@ class Bench:
         return ["java", "-Xmx1g", "-cp", f"{jars}/*:{PEERS}", "Decode"]
 
     @staticmethod
-    def make_rust():
-        source = os.path.join(PEERS, "rust")
+    def copy(name):
+        source = os.path.join(PEERS, name)
         shutil.rmtree(source, ignore_errors=True)
-        shutil.copytree(os.path.join(HERE, "peers", "rust"), source)
+        shutil.copytree(os.path.join(HERE, "peers", name), source)
+        return source
+
+    def make_rust(self):
+        source = self.copy("rust")
         tool(["cargo", "build", "--release", "-q"], cwd=source)
         return [os.path.join(source, "target", "release", "decode")]
+
+    def make_go(self):
+        source = self.copy("go")
+        tool(["go", "mod", "tidy"], cwd=source)  # what the pinned version needs
+        tool(["go", "build", "-o", "decode", "."], cwd=source)
+        return [os.path.join(source, "decode")]
 
     # -- measuring
 

@@ -10,6 +10,7 @@ tests_bench_bench_delivery_SOURCES = %D%/bench_delivery.c
 tests_bench_bench_delivery_LDADD   = $(program_libs)
 # Rows a second of `binlog decode`; decode.py measures beside other decoders.
 EXTRA_DIST += %D%/decode.py %D%/peers/java/Decode.java %D%/peers/java/pom.xml \
+	%D%/peers/go/go.mod %D%/peers/go/main.go \
 	%D%/peers/rust/Cargo.toml %D%/peers/rust/src/main.rs
 noinst_PROGRAMS += %D%/bench_decode
 tests_bench_bench_decode_SOURCES = %D%/bench_decode.c

@@ -4,7 +4,9 @@
 
 #include "src/base/arena.h"
 #include "src/base/err.h"
+#include "src/format/json.h"
 #include "sync/definition/definition.h"
+#include "sync/delivery/document/area.h"
 
 const char *verify_kind_word(enum verify_kind kind)
 {
@@ -34,12 +36,27 @@ bool verify_look_equal(const struct verify_look *a, const struct verify_look *b)
     return equal;
 }
 
+/*
+ * The engine has written the document again, after an update of an area, and Java prints some
+ * doubles with other digits (4.751728000000001E21 for 4.751728E21). To compare these as doubles
+ * hides no other value: the shortest text of each FLOAT and DOUBLE reads as a double of its
+ * own, and so does each decimal of at most 15 digits, the most that documents with areas have
+ * (sync/document/plan_areas.c). BIGINTs have no point on the row's side, and are compared digit
+ * by digit.
+ */
+static bool is_written_in_part(const struct verify_copy *copy)
+{
+    struct str ignored;
+
+    return json_find(copy->source, "/" AREA_FIELD "/areas", &ignored);
+}
+
 /* Returns false if the values are equal, or cannot be compared. */
 static bool values_differ(const struct verify_look *look, const struct verify_copy *copy,
                           const struct verify_rules *rules, struct arena *a,
                           struct verify_finding *f)
 {
-    static const struct str ours = STR("_millrace");
+    static const struct str ours = STR(AREA_FIELD);
     struct json_comparison c = {.arena = a,
                                 .ignored = &ours,
                                 .n_ignored = 1,
@@ -50,6 +67,7 @@ static bool values_differ(const struct verify_look *look, const struct verify_co
 
     if (!rules->compares_values || copy->source.ptr == NULL)
         return false;
+    c.as_doubles = is_written_in_part(copy);
     /* A text that is not JSON is not what Millrace wrote. */
     if (!json_compare(&c, look->body, copy->source, &err))
         c.n_all = 1;

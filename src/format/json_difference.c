@@ -233,6 +233,12 @@ static bool strings_equal(struct str wanted, struct str found)
     return equal;
 }
 
+static bool numbers_equal(const struct json_comparison *c, struct str wanted, struct str found)
+{
+    return json_number_equal(wanted, found) ||
+           (c->as_doubles && json_number_is_same_double(wanted, found));
+}
+
 static enum json_type type_of(struct str value)
 {
     struct json_reader r;
@@ -252,7 +258,7 @@ static void compare(struct json_comparison *c, struct buf *path, struct str want
         switch (type) {
         case JSON_OBJECT: compare_objects(c, path, wanted, found); return;
         case JSON_ARRAY: compare_arrays(c, path, wanted, found); return;
-        case JSON_NUMBER: equal = json_number_equal(wanted, found); break;
+        case JSON_NUMBER: equal = numbers_equal(c, wanted, found); break;
         case JSON_STRING: equal = strings_equal(wanted, found); break;
         case JSON_BOOL:
         case JSON_NULL:

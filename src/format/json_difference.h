@@ -38,6 +38,8 @@ struct json_comparison {
         *ignored; /* names of members at the top that do not count, on either side */
     size_t n_ignored;
     bool allows_extra; /* members that are found and not wanted do not count, at any depth */
+    bool as_doubles;   /* numbers with a point or an exponent on both sides are also equal if
+                        * they read as the same double */
     struct json_difference *list; /* room for max */
     size_t max;
 

@@ -3,8 +3,11 @@
 #include "src/format/json_number.h"
 
 #include "src/base/base.h"
+#include "src/base/buf.h"
 
+#include <math.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #define EXPONENT_DIGITS_MAX 18
 
@@ -111,4 +114,35 @@ bool json_number_equal(struct str a, struct str b)
 
     return x.exact && y.exact && x.negative == y.negative && x.power == y.power &&
            digits_equal(x.digits, y.digits);
+}
+
+static bool has_point_or_exponent(struct str s)
+{
+    for (size_t i = 0; i < s.len; i++)
+        if (s.ptr[i] == '.' || s.ptr[i] == 'e' || s.ptr[i] == 'E')
+            return true;
+    return false;
+}
+
+/* The program sets no locale for numbers, so that strtod() reads a point. */
+static double read_double(struct str s)
+{
+    struct buf text = {0};
+
+    buf_append(&text, s);
+
+    const double d = strtod(text.ptr, NULL);
+
+    buf_free(&text);
+    return d;
+}
+
+bool json_number_is_same_double(struct str a, struct str b)
+{
+    if (!has_point_or_exponent(a) || !has_point_or_exponent(b))
+        return false;
+
+    const double x = read_double(a);
+
+    return isfinite(x) && x == read_double(b);
 }

@@ -12,5 +12,10 @@
 #include <stdbool.h>
 
 bool json_number_equal(struct str a, struct str b);
+/*
+ * Tell whether both texts have a point or an exponent and read as one double. None of the texts
+ * that read as infinite is equal to another.
+ */
+bool json_number_is_same_double(struct str a, struct str b);
 
 #endif

@@ -1,6 +1,8 @@
 /*
  * Prints what json_compare() finds between pairs of texts: each line of the standard input is
  * WANTED, a tab, FOUND.  Each line of the output is a list of [KIND, PATH].
+ *
+ *     json_pairs [doubles]
  */
 #include "config.h"
 
@@ -15,11 +17,16 @@
 
 #define MAX 1000
 
-static int compare(struct str wanted, struct str found, struct json_difference *list)
+static int compare(struct str wanted, struct str found, bool as_doubles,
+                   struct json_difference *list)
 {
     const struct str ours = STR("_millrace");
-    struct json_comparison c = {
-        .arena = arena_new(), .ignored = &ours, .n_ignored = 1, .list = list, .max = MAX};
+    struct json_comparison c = {.arena = arena_new(),
+                                .ignored = &ours,
+                                .n_ignored = 1,
+                                .as_doubles = as_doubles,
+                                .list = list,
+                                .max = MAX};
     struct buf out = {0};
     struct json_writer w = {.out = &out};
     struct err err = {0};
@@ -42,8 +49,9 @@ static int compare(struct str wanted, struct str found, struct json_difference *
     return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const bool as_doubles = argc > 1 && strcmp(argv[1], "doubles") == 0;
     static struct json_difference list[MAX];
     char *line = NULL;
     size_t cap = 0;
@@ -58,7 +66,8 @@ int main(void)
 
         const size_t at = (size_t)(tab - line);
 
-        rc = compare((struct str){line, at}, (struct str){tab + 1, (size_t)n - at - 1}, list);
+        rc = compare((struct str){line, at}, (struct str){tab + 1, (size_t)n - at - 1},
+                     as_doubles, list);
     }
     free(line);
     return rc;

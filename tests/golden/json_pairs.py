@@ -83,7 +83,16 @@ def step(path, name):
     return (path + '.' if path else '') + name if plain else path + '[' + json.dumps(name, ensure_ascii=False) + ']'
 
 
-def compare(wanted, found, path, out):
+class Pointed(decimal.Decimal):
+    """A number with a point or an exponent."""
+
+
+def numbers_equal(wanted, found, as_doubles):
+    return wanted == found or (as_doubles and isinstance(wanted, Pointed) and isinstance(found, Pointed)
+                               and float(wanted) == float(found))
+
+
+def compare(wanted, found, path, out, as_doubles):
     if isinstance(wanted, dict) and isinstance(found, dict):
         for name in sorted({*wanted, *found} - ({'_millrace'} if not path else set()), key=lambda n: n.encode()):
             below = step(path, name)
@@ -92,7 +101,7 @@ def compare(wanted, found, path, out):
             elif name not in wanted:
                 out.append(['extra', below])
             else:
-                compare(wanted[name], found[name], below, out)
+                compare(wanted[name], found[name], below, out, as_doubles)
     elif isinstance(wanted, list) and isinstance(found, list):
         for i in range(max(len(wanted), len(found))):
             below = f'{path}[{i}]'
@@ -101,38 +110,54 @@ def compare(wanted, found, path, out):
             elif i >= len(wanted):
                 out.append(['extra', below])
             else:
-                compare(wanted[i], found[i], below, out)
+                compare(wanted[i], found[i], below, out, as_doubles)
     elif isinstance(wanted, bool) or isinstance(found, bool):
         if wanted is not found:
+            out.append(['different', path])
+    elif isinstance(wanted, decimal.Decimal) and isinstance(found, decimal.Decimal):
+        if not numbers_equal(wanted, found, as_doubles):
             out.append(['different', path])
     elif type(wanted) is not type(found) or wanted != found:
         out.append(['different', path])
 
 
+def wished(line, as_doubles):
+    out = []
+    compare(*(json.loads(one, parse_float=Pointed, parse_int=decimal.Decimal) for one in line.split('\t')), '', out, as_doubles)
+    return out
+
+
+def check(number, program, lines, what, *words):
+    """Returns what was wished, or None if the program found something else."""
+    wishes = [wished(line, bool(words)) for line in lines]
+    answer = subprocess.run([program, *words], input='\n'.join(lines) + '\n', capture_output=True, text=True, check=False)
+    if answer.returncode:
+        print(f'not ok {number} - the program reads every pair\n# {answer.stderr}')
+        return None
+    found = answer.stdout.splitlines()
+    wrong = [i for i, line in enumerate(found) if json.loads(line) != wishes[i]]
+    different = sum(map(bool, wishes))
+    ok = not wrong and N // 5 < different < N
+    print(f'{"" if ok else "not "}ok {number} - {what}: {N} pairs, {different} of them different')
+    for i in wrong[:5]:
+        print(f'# {lines[i]}\n#   wished {wishes[i]}\n#   got    {found[i]}')
+    return wishes if ok else None
+
+
 def main():
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(1 << 32)
     r = random.Random(seed)
-    lines, wished = [], []
+    lines = []
     for _ in range(N):
         wanted = ('o', {name: value(r, 3) for name in r.sample(NAMES, 4)})
         found = changed(r, wanted, r.choice([0, 0.02, 0.1, 0.3]))
-        pair = text(r, wanted), text(r, found)
-        lines.append('\t'.join(pair))
-        out = []
-        compare(*(json.loads(one, parse_float=decimal.Decimal, parse_int=decimal.Decimal) for one in pair), '', out)
-        wished.append(out)
-    answer = subprocess.run([sys.argv[1]], input='\n'.join(lines) + '\n', capture_output=True, text=True, check=False)
-    print('1..1')
-    if answer.returncode:
-        print('not ok 1 - the program reads every pair')
-        print('# ' + answer.stderr)
-        return 1
-    wrong = [i for i, line in enumerate(answer.stdout.splitlines()) if json.loads(line) != wished[i]]
-    different = sum(bool(out) for out in wished)
-    print(('not ' if wrong or not N // 5 < different < N else '') + f'ok 1 - {N} pairs, {different} of them different: seed {seed}')
-    for i in wrong[:5]:
-        print(f'# {lines[i]}\n#   wished {wished[i]}\n#   got    {answer.stdout.splitlines()[i]}')
-    return bool(wrong)
+        lines.append(text(r, wanted) + '\t' + text(r, found))
+    print(f'1..3\n# seed {seed}')
+    exact = check(1, sys.argv[1], lines, 'numbers as decimals')
+    as_doubles = check(2, sys.argv[1], lines, 'numbers with a point as doubles', 'doubles')
+    tells = exact is not None and as_doubles is not None and exact != as_doubles
+    print(f'{"" if tells else "not "}ok 3 - some are the same double and not the same decimal')
+    return not tells
 
 
 if __name__ == '__main__':

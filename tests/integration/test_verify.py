@@ -6,7 +6,7 @@ import time
 import urllib.parse
 
 from servers import Failed, let_pass, wait_until
-from test_areas import follow_price, follow_simple
+from test_areas import follow_price, follow_simple, simple, stored, touch
 from test_kill import Writer
 from test_servers import orders, two_servers
 
@@ -218,6 +218,36 @@ def test_documents_whose_areas_a_script_wrote_are_equal_by_value(w):
         expect(verify(w, daemon, 1, 2, table="product"), "equal", [])
     damage.change(1, lambda d: d["offers"][1].update(price=99))
     expect(verify(w, daemon, 1, table="product", options=["--repair"]), "equal", [("1", "different", "offers[1].price different")])
+    w.equal(daemon)
+
+
+def test_doubles_of_a_document_written_in_part_may_have_other_digits_and_no_other_value(w):
+    row = "4.751728E21, 0.1, 9007199254740993"
+    definitions = simple(w, "name VARCHAR(40), weight DOUBLE, size FLOAT, amount BIGINT")
+    w.sql(f"INSERT INTO product VALUES (1, 1, 'tea', {row}), (2, 2, 'cup', {row})")
+    daemon, damage = w.follow(definitions), Damage(w, "product")
+
+    def store(key, name, text):
+        damage.change(key, lambda d: d.update({name: decimal.Decimal(text)}))
+
+    touch(w, daemon)
+    follow_price(w, daemon, 7)
+    if ["areas" in stored(w, "product", key)[1] for key in (1, 2)] != [True, False]:
+        raise Failed("not just the first document was written in part")
+    expect(verify(w, daemon, table="product"), "equal", [])
+    store(1, "weight", "4.751728000000001E21")  # as Java prints it
+    expect(verify(w, daemon, table="product"), "equal", [])
+    expect(verify(w, daemon, 1, table="product"), "equal", [])
+    if daemon.json("trace", f"{w.schema}.product", "1")["verdict"] != "equal":
+        raise Failed("trace calls the document different")
+    for name, right, wrong in (("weight", "4.751728E21", "4.751728000000002E21"), ("size", "0.1", "0.10000000149011612"),
+                               ("amount", "9007199254740993", "9007199254740992"), ("amount", "9007199254740993", "9007199254740992.0")):
+        store(1, name, wrong)
+        expect(verify(w, daemon, 1, table="product", ok=(1,)), "different", [("1", "different", f"{name} different")])
+        store(1, name, right)
+    expect(verify(w, daemon, table="product"), "equal", [])
+    store(2, "weight", "4.751728000000001E21")  # written whole: not Millrace's text
+    expect(verify(w, daemon, table="product", options=["--repair", "--yes"]), "equal", [("2", "different", "weight different")])
     w.equal(daemon)
 
 

@@ -34,13 +34,15 @@ static void describe(const struct compared *c, struct buf *out)
                    STR_ARG(c->list[i].wanted), STR_ARG(c->list[i].found));
 }
 
-static void expect(const char *wanted, const char *found, const char *differences)
+static void expect_by(bool as_doubles, const char *wanted, const char *found,
+                      const char *differences)
 {
     struct compared c;
     struct buf text = {0};
     struct err err = {0};
 
     compared_init(&c);
+    c.is.as_doubles = as_doubles;
     if (!json_compare(&c.is, str_from(wanted), str_from(found), &err))
         fail_msg("%s, %s: %s", wanted, found, err.msg);
     describe(&c, &text);
@@ -48,6 +50,11 @@ static void expect(const char *wanted, const char *found, const char *difference
         fail_msg("%s, %s: \"%s\", not \"%s\"", wanted, found, text.ptr, differences);
     buf_free(&text);
     arena_free(c.arena);
+}
+
+static void expect(const char *wanted, const char *found, const char *differences)
+{
+    expect_by(false, wanted, found, differences);
 }
 
 static void numbers_are_equal_as_decimals(void **state)
@@ -88,6 +95,53 @@ static void numbers_are_equal_as_decimals(void **state)
     for (size_t i = 0; i < ARRAY_LEN(different); i++)
         if (json_number_equal(str_from(different[i][0]), str_from(different[i][1])))
             fail_msg("%s is %s", different[i][0], different[i][1]);
+}
+
+static void texts_of_one_double_are_the_same_double(void **state)
+{
+    static const char *const same[][2] = {
+        {"4.751728E21", "4.751728000000001E21"},
+        {"2e-3", "0.0020"},
+        {"5e-324", "4.9E-324"},
+        {"2.2250738585072014e-308", "2.2250738585072012E-308"},
+        {"-1.5", "-15E-1"},
+        {"0.1", "0.1000000000000000055511151231257827"},
+        {"0.0", "-0.0"},
+    };
+    static const char *const others[][2] = {
+        {"4.751728E21", "4.751728000000002E21"}, /* the next double */
+        {"4.751728E21", "4.751727999999999E21"}, /* the one before */
+        {"0.1", "0.10000000149011612"},          /* the FLOAT that prints as 0.1 */
+        {"0.1", "0.10000000000000002"},
+        {"1.5", "-1.5"},
+        {"1e400", "1e401"},
+        {"9007199254740993", "9007199254740992"},
+        {"9007199254740993", "9007199254740992.0"},
+        {"9.007199254740992E15", "9007199254740993"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(same); i++)
+        if (!json_number_is_same_double(str_from(same[i][0]), str_from(same[i][1])))
+            fail_msg("%s is not %s", same[i][0], same[i][1]);
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        if (json_number_is_same_double(str_from(others[i][0]), str_from(others[i][1])))
+            fail_msg("%s is %s", others[i][0], others[i][1]);
+}
+
+static void numbers_are_compared_as_doubles_only_if_that_is_asked_for(void **state)
+{
+    static const char wanted[] = "{\"a\":[{\"b\":4.751728e21}],\"c\":{\"d\":2e-3}}",
+                      longer[] = "{\"a\":[{\"b\":4.751728000000001E21}],\"c\":{\"d\":0.0020}}",
+                      other[] = "{\"a\":[{\"b\":4.751728000000002E21}],\"c\":{\"d\":0.002}}";
+
+    (void)state;
+    expect_by(true, wanted, longer, "");
+    expect_by(false, wanted, longer, "different a[0].b 4.751728e21 4.751728000000001E21");
+    expect_by(true, wanted, other, "different a[0].b 4.751728e21 4.751728000000002E21");
+    expect_by(true, "[9007199254740993,12.50,1e2]", "[9007199254740992,12.5,100]",
+              "different [0] 9007199254740993 9007199254740992");
+    expect_by(true, "[1.5]", "[\"1.5\"]", "different [0] 1.5 \"1.5\"");
 }
 
 static void values_that_are_equal_have_no_differences(void **state)
@@ -181,6 +235,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_are_equal_as_decimals),
+        cmocka_unit_test(texts_of_one_double_are_the_same_double),
+        cmocka_unit_test(numbers_are_compared_as_doubles_only_if_that_is_asked_for),
         cmocka_unit_test(values_that_are_equal_have_no_differences),
         cmocka_unit_test(each_difference_has_its_path_kind_and_values),
         cmocka_unit_test(members_at_the_top_can_be_left_out),

@@ -94,6 +94,30 @@ static void an_index_that_does_not_keep_documents_is_compared_by_what_is_there(v
     expect_with(&cut, "{\"a\":1}", NULL, 0, "missing r 0");
 }
 
+static void doubles_that_the_engine_has_printed_again_are_the_same(void **state)
+{
+#define WHOLE   ",\"_millrace\":{\"version\":7}}"
+#define IN_PART ",\"_millrace\":{\"version\":7,\"areas\":{\"items\":9}}}"
+    static const char row[] = "{\"n\":9007199254740993,\"d\":4.751728e21}";
+
+    (void)state;
+    expect(row,
+           COPIES(COPY("r", 150, "{\"n\":9007199254740993,\"d\":4.751728000000001E21" IN_PART)),
+           "");
+    expect(row,
+           COPIES(COPY("r", 150, "{\"n\":9007199254740993,\"d\":4.751728000000002E21" IN_PART)),
+           "different r 150");
+    expect(row, COPIES(COPY("r", 150, "{\"n\":9007199254740992,\"d\":4.751728e21" IN_PART)),
+           "different r 150");
+    expect(row,
+           COPIES(COPY("r", 150, "{\"n\":9007199254740993,\"d\":4.751728000000001E21" WHOLE)),
+           "different r 150");
+    expect(row, COPIES(COPY("r", 150, "{\"n\":9007199254740993,\"d\":4.751728000000001E21}")),
+           "different r 150");
+#undef WHOLE
+#undef IN_PART
+}
+
 static void members_of_a_pipeline_are_allowed(void **state)
 {
     const struct verify_rules more = {
@@ -166,6 +190,7 @@ int main(void)
         cmocka_unit_test(each_kind_of_damage_is_found),
         cmocka_unit_test(a_version_that_nobody_gave_out_is_told_whatever_the_value_is),
         cmocka_unit_test(an_index_that_does_not_keep_documents_is_compared_by_what_is_there),
+        cmocka_unit_test(doubles_that_the_engine_has_printed_again_are_the_same),
         cmocka_unit_test(members_of_a_pipeline_are_allowed),
         cmocka_unit_test(a_look_is_equal_to_one_that_saw_the_same),
         cmocka_unit_test(parts_that_are_not_followed_are_known_by_their_path),

@@ -18,73 +18,116 @@ void verify_documents_close(struct verify_job *j)
 
 /* ---- their rows ---- */
 
-/* What the rows say of some hits of one table: where each document lies, if there is one. */
-struct rows_of_hits {
-    struct str *keys;
-    size_t *at; /* the number of the hit */
+/* The hits of one table whose rows are to be looked up. */
+struct open_hits {
+    const struct verify_key *hits; /* of all tables */
+    bool *fine;                    /* of each: it lies where a row has its document */
+    struct str *keys;              /* of those that are open, */
+    size_t *at;                    /* and the place of each in hits */
     size_t n;
-    bool *found;
-    struct str *routings;
 };
 
-static bool look_up(struct verify_run *run, const struct plan *p, struct rows_of_hits *l,
-                    struct err *err)
+static struct open_hits find_open(struct arena *a, const struct target *t,
+                                  const struct verify_key *hits, size_t n, bool *fine)
 {
-    struct loader_keys keys = {.keys = l->keys, .n = l->n};
-    struct loaded *rows;
+    struct open_hits o = {.hits = hits,
+                          .fine = fine,
+                          .keys = arena_alloc(a, n, sizeof(*o.keys)),
+                          .at = arena_alloc(a, n, sizeof(*o.at))};
 
-    if (!plan_is_routed(p))
-        return loader_find_keys(run->links.conns[0], p, l->keys, l->n, l->found, err);
-    rows = arena_alloc(run->arena, l->n, sizeof(*rows));
-    if (!loader_load(run->links.conns, p, &keys, run->arena, rows, err))
+    for (size_t i = 0; i < n; i++)
+        if (hits[i].target == t && hits[i].key.len > 0) {
+            o.keys[o.n] = hits[i].key;
+            o.at[o.n++] = i;
+        }
+    return o;
+}
+
+/* Documents without a routing lie where their rows' keys say. */
+static bool find_rows(struct verify_run *run, const struct plan *p, struct open_hits *o,
+                      struct err *err)
+{
+    bool *found = arena_alloc(run->arena, o->n, sizeof(*found));
+
+    if (!loader_find_keys(run->links.conns[0], p, o->keys, o->n, found, err))
         return false;
-    for (size_t i = 0; i < l->n; i++) {
-        l->found[i] = rows[i].placed;
-        l->routings[i] = rows[i].routing;
-    }
+    for (size_t i = 0; i < o->n; i++)
+        o->fine[o->at[i]] = found[i] && o->hits[o->at[i]].hit.len == 0;
+    o->n = 0;
     return true;
 }
 
-static bool look_up_in_snapshot(struct verify_run *run, const struct target *t,
-                                struct rows_of_hits *l, struct err *err)
+static void keep_open(struct open_hits *o, size_t *n, size_t i)
 {
+    o->keys[*n] = o->keys[i];
+    o->at[(*n)++] = o->at[i];
+}
+
+/* Judges the first n_asked by their rows; those that were left stay open. */
+static size_t judge_places(struct open_hits *o, const struct loaded *rows, size_t n_asked)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < o->n; i++)
+        if (i >= n_asked || rows[i].left)
+            keep_open(o, &n, i);
+        else
+            o->fine[o->at[i]] =
+                rows[i].placed && str_equal(rows[i].routing, o->hits[o->at[i]].hit);
+
+    const size_t n_judged = o->n - n;
+
+    o->n = n;
+    return n_judged;
+}
+
+/*
+ * Only the whole document says where it lies: some are read at once, as many as are expected to
+ * fit, and are dropped.
+ */
+static bool find_places(struct verify_job *j, struct verify_run *run, const struct plan *p,
+                        struct open_hits *o, struct err *err)
+{
+    struct loader_keys some = {.keys = o->keys,
+                               .n = o->n < j->chunk ? o->n : j->chunk,
+                               .bytes_max = VERIFY_CHUNK_BYTES};
+    struct arena *a = arena_new();
+    struct loaded *rows = arena_alloc(a, some.n, sizeof(*rows));
+    const bool ok = loader_load(run->links.conns, p, &some, a, rows, err);
+
+    if (ok)
+        verify_adapt_chunk(j, judge_places(o, rows, some.n), arena_size(a));
+    arena_free(a);
+    return ok;
+}
+
+static bool look_up(struct verify_job *j, struct verify_run *run, const struct target *t,
+                    struct open_hits *o, struct err *err)
+{
+    const struct plan *p = ((struct reading *)t->plan)->plan;
     struct err ignored = {0};
     uint64_t stamp;
 
     if (!read_links_open(&run->links, t->plan, 0, &stamp, err))
         return false;
 
-    const bool ok = look_up(run, ((struct reading *)t->plan)->plan, l, err);
+    const bool ok =
+        plan_is_routed(p) ? find_places(j, run, p, o, err) : find_rows(run, p, o, err);
 
     return read_links_end(&run->links, ok ? err : &ignored) && ok;
 }
 
-static struct rows_of_hits new_rows_of_hits(struct arena *a, size_t n)
-{
-    return (struct rows_of_hits){.keys = arena_alloc(a, n, sizeof(struct str)),
-                                 .at = arena_alloc(a, n, sizeof(size_t)),
-                                 .found = arena_alloc(a, n, sizeof(bool)),
-                                 .routings = arena_alloc(a, n, sizeof(struct str))};
-}
-
 /* Mark in `fine` the hits that lie where a row of the table has its document. */
-static bool check_table(struct verify_run *run, const struct target *t,
-                        const struct verify_key *keys, size_t n, bool *fine, struct err *err)
+static bool check_table(struct verify_job *j, struct verify_run *run, const struct target *t,
+                        struct open_hits *o, struct err *err)
 {
-    struct rows_of_hits l = new_rows_of_hits(run->arena, n);
-
-    for (size_t i = 0; i < n; i++)
-        if (keys[i].target == t && keys[i].key.len > 0) {
-            l.keys[l.n] = keys[i].key;
-            l.at[l.n++] = i;
-        }
-    if (l.n > 0 && !look_up_in_snapshot(run, t, &l, err)) {
+    while (o->n > 0) {
+        if (look_up(j, run, t, o, err) || verify_ask_for_fewer(j, run, err))
+            continue;
         read_links_close(&run->links);
         err->kind = err->kind == ERR_REJECT ? ERR_RETRY : err->kind;
         return false;
     }
-    for (size_t i = 0; i < l.n; i++)
-        fine[l.at[i]] = l.found[i] && str_equal(l.routings[i], keys[l.at[i]].hit);
     return true;
 }
 
@@ -191,9 +234,12 @@ static bool check_hits(struct verify_job *j, struct verify_run *run,
         verify_run_name_document(run, hits[i].id, &keys[i]);
         keys[i].hit = hits[i].routing;
     }
-    for (size_t i = 0; i < run->n_targets; i++)
-        if (!check_table(run, run->targets[i], keys, n, fine, err))
+    for (size_t i = 0; i < run->n_targets; i++) {
+        struct open_hits o = find_open(run->arena, run->targets[i], keys, n, fine);
+
+        if (!check_table(j, run, run->targets[i], &o, err))
             return false;
+    }
     for (size_t i = 0; i < n; i++)
         if (!fine[i])
             keys[n_suspects++] = keys[i];
@@ -219,6 +265,7 @@ bool verify_documents_step(struct verify_job *j, struct err *err)
     size_t n = 0;
     bool ok = verify_job_open(j, &run, a, err);
 
+    j->chunk = j->chunk == 0 ? VERIFY_CHUNK_ROWS : j->chunk;
     ok = ok && read_page(j, &run, &hits, &n, err);
     if (ok && n > 0) {
         j->slice_hits += n;

@@ -125,6 +125,8 @@ struct target *verify_next_table(const struct verify_job *j, const struct verify
 /* Returns the table at.table; ERR_REJECT if it is gone. */
 struct target *verify_present_table(const struct verify_job *j, const struct verify_run *run,
                                     struct err *err) MUST_CHECK;
+/* Set j->chunk by the bytes that reading so many rows took. */
+void verify_adapt_chunk(struct verify_job *j, size_t rows, size_t bytes);
 /* Returns true if a refused read may be repeated with half the rows, which may fit. */
 bool verify_ask_for_fewer(struct verify_job *j, struct verify_run *run,
                           struct err *err) MUST_CHECK;

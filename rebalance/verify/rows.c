@@ -180,7 +180,7 @@ bool verify_compare_rows(struct verify_job *j, struct verify_run *run,
     return verify_settle_all(j, run, suspects, n, err) && verify_find_orphans(j, run, r, err);
 }
 
-static void adapt_chunk(struct verify_job *j, size_t rows, size_t bytes)
+void verify_adapt_chunk(struct verify_job *j, size_t rows, size_t bytes)
 {
     const size_t fit = VERIFY_CHUNK_BYTES / (bytes / (rows == 0 ? 1 : rows) + 1);
     const size_t most = j->chunk * 2 < VERIFY_CHUNK_ROWS ? j->chunk * 2 : VERIFY_CHUNK_ROWS;
@@ -209,7 +209,7 @@ static bool compare_chunk(struct verify_job *j, struct verify_run *run, struct t
     if (!read_chunk(run, t, &page, err))
         return verify_ask_for_fewer(j, run, err);
 
-    adapt_chunk(j, page.n, arena_size(run->arena));
+    verify_adapt_chunk(j, page.n, arena_size(run->arena));
     if (!verify_compare_rows(j, run, &(struct verify_rows){t, page.docs, NULL, page.n}, err))
         return false;
     j->at.rows += page.n;

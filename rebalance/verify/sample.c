@@ -73,11 +73,11 @@ static void keep_id(struct verify_sample *s, struct str id)
         (void)key_set_add(&s->met, id);
 }
 
-/* Sets *loaded to false if they are too many for one read: then the looks read each alone. */
+/* Sets *loaded to false if they are too many for one read; one alone is left to the looks. */
 static bool load(struct verify_run *run, const struct target *t, const struct str *keys,
                  size_t n, struct loaded *rows, bool *loaded, struct err *err)
 {
-    struct loader_keys all = {.keys = keys, .n = n};
+    struct loader_keys all = {.keys = keys, .n = n, .bytes_max = VERIFY_CHUNK_BYTES};
     struct err ignored = {0};
     uint64_t stamp;
 
@@ -94,29 +94,84 @@ static bool load(struct verify_run *run, const struct target *t, const struct st
     return !*loaded && err->kind == ERR_REJECT;
 }
 
+/* Moves the rows that were read, and their hits, to the front; the other keys stay in `of`. */
+static size_t take_read(struct loaded *rows, struct str *hits, struct verify_key *of, size_t *n,
+                        size_t n_asked)
+{
+    size_t n_read = 0, n_left = 0;
+
+    for (size_t i = 0; i < *n; i++)
+        if (i >= n_asked || rows[i].left) {
+            of[n_left++] = of[i];
+        } else {
+            hits[n_read] = hits[i];
+            rows[n_read++] = rows[i];
+        }
+    *n = n_left;
+    return n_read;
+}
+
+/* As many of the keys as are expected to fit; *n: how many are left. */
+static bool compare_some(struct verify_job *j, struct verify_run *run, struct target *t,
+                         struct verify_key *of, size_t *n, struct err *err)
+{
+    const size_t some = *n < j->chunk ? *n : j->chunk;
+    struct str *keys = arena_alloc(run->arena, some, sizeof(*keys)),
+               *hits = arena_alloc(run->arena, some, sizeof(*hits));
+    struct loaded *rows = arena_alloc(run->arena, some, sizeof(*rows));
+    bool loaded;
+
+    for (size_t i = 0; i < some; i++) {
+        keys[i] = of[i].key;
+        hits[i] = of[i].hit;
+    }
+    if (!load(run, t, keys, some, rows, &loaded, err))
+        return false;
+    if (!loaded && some == 1)
+        return verify_settle_all(j, run, &of[--*n], 1, err);
+    if (!loaded) {
+        j->chunk = some / 2;
+        return true;
+    }
+
+    const size_t n_read = take_read(rows, hits, of, n, some);
+
+    verify_adapt_chunk(j, n_read, arena_size(run->arena));
+    return verify_compare_rows(j, run, &(struct verify_rows){t, rows, hits, n_read}, err);
+}
+
+/* With memory of its own: what the run keeps in it goes with it. */
+static bool compare_and_drop(struct verify_job *j, struct verify_run *run, struct target *t,
+                             struct verify_key *of, size_t *n, struct err *err)
+{
+    struct arena *whole = run->arena;
+    const size_t n_shards = run->n_shards;
+
+    run->arena = arena_new();
+
+    const bool ok = compare_some(j, run, t, of, n, err);
+
+    arena_free(run->arena);
+    run->arena = whole;
+    run->n_shards = n_shards;
+    run->n_keys = 0;
+    return ok;
+}
+
 /* Compare those of the hits whose rows this table has. */
 static bool compare_hits_of(struct verify_job *j, struct verify_run *run, struct target *t,
                             struct verify_key *all, size_t n_all, struct err *err)
 {
     struct verify_key *of = arena_alloc(run->arena, n_all, sizeof(*of));
-    struct str *keys = arena_alloc(run->arena, n_all, sizeof(*keys)),
-               *hits = arena_alloc(run->arena, n_all, sizeof(*hits));
-    struct loaded *rows = arena_alloc(run->arena, n_all, sizeof(*rows));
-    bool loaded;
     size_t n = 0;
 
     for (size_t i = 0; i < n_all; i++)
-        if (all[i].target == t && all[i].key.len > 0) {
-            keys[n] = all[i].key;
-            hits[n] = all[i].hit;
+        if (all[i].target == t && all[i].key.len > 0)
             of[n++] = all[i];
-        }
-    if (n == 0)
-        return true;
-    if (!load(run, t, keys, n, rows, &loaded, err))
-        return false;
-    return loaded ? verify_compare_rows(j, run, &(struct verify_rows){t, rows, hits, n}, err)
-                  : verify_settle_all(j, run, of, n, err);
+    while (n > 0)
+        if (!compare_and_drop(j, run, t, of, &n, err))
+            return false;
+    return true;
 }
 
 /* What no table's row can have made. */

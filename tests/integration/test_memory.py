@@ -104,3 +104,30 @@ def test_a_large_row_is_held_once_whatever_the_limit_is(w):
     print(f"# {more} MiB more for rows of 100 MiB", flush=True)
     if more > 100 + 50:
         raise Failed(f"{more} MiB more were held for a row of 100 MiB")
+
+
+def test_a_verification_reads_few_documents_of_a_join_at_once(w):
+    """Only the whole document of a child says where it lies."""
+    w.load("CREATE TABLE question (id INT PRIMARY KEY, title VARCHAR(20));\n"
+           "CREATE TABLE answer (id INT PRIMARY KEY, question_id INT, text LONGTEXT);\n"
+           "INSERT INTO question VALUES (1, 'why');\n"
+           "INSERT INTO answer SELECT seq, 1, REPEAT('word ', 30000) FROM seq_1_to_600;\n")
+    daemon = w.follow(w.definitions(
+        {"table": "question", "index": "faq", "join": {"name": "question"}},
+        {"table": "answer", "index": "faq", "join": {"name": "answer", "parent": "question", "parent_column": "question_id"}}))
+    with open(daemon.log, encoding="utf-8") as log:
+        if not any('"a build has compared documents' in line and '"verdict":"equal"' in line for line in log):
+            raise Failed("the build does not say that its sample is equal")
+    daemon.stop()
+    daemon.start()
+    w.sql("INSERT INTO question VALUES (2, 'how')")
+    wait_until("the stream goes on", lambda: w.engine.get(w.index("faq"), "question:2"))
+    before = peak_mib(daemon)
+    for options in ((), ("--sample", "1000")):
+        found = daemon.json("verify", f"{w.schema}.answer", *options)
+        more = peak_mib(daemon) - before
+        print(f"# {more} MiB more to verify 88 MiB of documents {' '.join(options)}", flush=True)
+        if (found["verdict"], found["documents"]) != ("equal", 602):
+            raise Failed(f"{found}")
+        if more > 64:
+            raise Failed(f"{more} MiB more were held to verify 88 MiB of documents {options}")

@@ -115,13 +115,52 @@ static uint64_t number_of(struct str text)
     return n;
 }
 
+static void put_progress(struct json_writer *w, struct str id, const struct verify_progress *p)
+{
+    json_open_object(w);
+    json_put_cstr(w, STR("schema"), "millrace/verify-progress/1");
+    json_put_string(w, STR("job"), id);
+    verify_progress_put(w, p);
+    json_close_object(w);
+}
+
+/* Sets *found if a job of the store has not begun again since the daemon started. */
+static bool find_waiting(struct errand *e, uint64_t id, struct verify_progress *p, bool *found,
+                         struct err *err)
+{
+    const struct table_question *q = e->ctx;
+    struct stored_job *list = NULL;
+    size_t n = 0;
+
+    *found = false;
+    if (!store_load_jobs(q->co->opt.store, e->arena, &list, &n, err))
+        return false;
+    for (size_t i = 0; i < n && !*found; i++) {
+        *found = list[i].id == id && str_equal(list[i].kind, STR(JOB_VERIFY));
+        *p = (struct verify_progress){
+            .done = list[i].rows_done, .total = list[i].rows_total, .remaining_s = -1};
+    }
+    err_set(&p->why, ERR_RETRY,
+            "the daemon has just started, and goes on with the jobs of its store one by one");
+    return true;
+}
+
+/* Look for the job first: one that ends in between has its report. */
 static bool get_report(struct errand *e, struct err *err)
 {
     struct table_question *q = e->ctx;
+    const uint64_t id = number_of(q->key);
+    struct verify_progress p = {0};
     struct buf name = {0};
-    bool found = false;
+    bool found = false, waits = false;
 
-    name_report(&name, number_of(q->key));
+    if (!find_waiting(e, id, &p, &waits, err))
+        return false;
+    if (waits) {
+        put_progress(&(struct json_writer){.out = &e->text}, q->key, &p);
+        return true;
+    }
+    name_report(&name, id);
 
     const bool ok =
         store_get_value(q->co->opt.store, buf_str(&name), &e->text, &found, err) &&
@@ -153,15 +192,6 @@ static bool ask(struct coordinator *co, errand_fn run, struct str id, struct buf
 bool coordinator_list_reports(struct coordinator *co, struct buf *json, struct err *err)
 {
     return ask(co, list_reports, STR(""), json, err);
-}
-
-static void put_progress(struct json_writer *w, struct str id, const struct verify_progress *p)
-{
-    json_open_object(w);
-    json_put_cstr(w, STR("schema"), "millrace/verify-progress/1");
-    json_put_string(w, STR("job"), id);
-    verify_progress_put(w, p);
-    json_close_object(w);
 }
 
 /* In this order: a job that ends in between has its report. */

@@ -115,7 +115,7 @@ def test_a_verification_that_is_killed_at_each_step_goes_on_and_names_the_same(w
         wait_until("it follows", lambda: daemon.command("verify", f"{w.schema}.orders", "--key", "6", ok=(0, 75)).returncode == 0)
         job = verify(w, daemon, "--no-wait", "--rate", "2000")["job"]
         wait_until(f"the daemon is killed at {point}", lambda: daemon.process.poll() is not None, 30)
-        daemon.start()
+        daemon.start(wait=False)  # its jobs may not go on yet, but are there
         wait_until("the report is there", lambda: "verdict" in daemon.json("report", "get", job, ok=(0, 2)), 60)
         expect(daemon.json("report", "get", job), "different", wished)
     expect(verify(w, daemon, "--repair"), "equal", wished, repaired=7)

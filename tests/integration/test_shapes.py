@@ -24,7 +24,7 @@ CLIENTS = 3
 SECONDS = 300  # for what others wait for
 STILL = 120  # seconds without a request to the engine or a build that ends, after which nothing more is hoped for: twenty
              # builds that end together are finished one after the other, some seconds each beside other tests
-ENOUGH = 300  # seeds, in which every feature is; a run of at least half of them looks at so many, played or not
+ENOUGH = 300  # seeds, in which every feature is; a run of at least a third of them looks at so many, played or not
 
 
 def on_two_servers(seed):
@@ -102,7 +102,8 @@ class Round:
         rng = self.rng
         batch, window = rng.choice([1, 2, 7, 50, "auto"]), rng.choice(["1ms", "50ms", "200ms"])
         # A late write of a daemon that was killed may undo what another server changed: for two request timeouts.
-        return {"delivery": {"request_timeout": "10s", "workers": rng.choice([1, 3, 10]) if batch != 1 else 10, "helpers": rng.choice([1, 2, 10]),
+        return {"delivery": {"request_timeout": "10s",
+                             "workers": rng.choice([1, 3, 10]) if batch != 1 else 10, "helpers": rng.choice([1, 2, 10]),
                              "batch_max": batch, "batch_min": 1 if batch == 1 else rng.choice([1, 2]),
                              "batch_bytes": rng.choice(["64KiB", "8MiB"]), "flush_interval": "100ms",
                              "load_batch": rng.choice([1, 3, 20, 500] if window == "1ms" else [20, 500]), "loads": rng.choice([1, 2, 4]),
@@ -302,7 +303,7 @@ def more_tests(options):
         mine = [seed for seed in seeds if seed // SHARED == number]
         where = "_on_two_servers" if on_two_servers(mine[0]) else ""
         tests[f"test_seeds_{mine[0]}_to_{mine[-1]}{where}_end_equal_to_the_model"] = make_test(mine)
-    if len(seeds) >= ENOUGH // 2:
+    if len(seeds) >= ENOUGH // 3:
         looked_at = range(options.seed, options.seed + min(max(len(seeds), ENOUGH), ENOUGH * 2))
         tests["test_seeds_have_every_feature"] = lambda w: tell_features(looked_at)
     return tests

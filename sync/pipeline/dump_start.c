@@ -76,6 +76,7 @@ static void start_at_position(struct dump_start *d, struct source_start *start,
 
     snprintf(start->file, sizeof(start->file), "%s", file);
     start->offset = m->gtid_start != 0 ? m->gtid_start : m->offset;
+    start->read_to = m->offset;
     gtid_set_format(&gtids, executed);
     start->gtids = gtids.ptr != NULL ? gtids.ptr : mem_copy("");
     builder_expect(d->opt.builder, m);

@@ -239,19 +239,22 @@ static bool find_end(struct source *s, struct mysql_conn *c, struct source_start
 
 /*
  * Check before the dump: it would fail, too, but only on some servers and with vague messages.
+ * A log that ends within the last transaction that was read is another one: a read that
+ * includes that transaction would wait for ever.
  */
 static bool log_has(struct mysql_conn *c, const struct source_start *start, struct err *err)
 {
+    const uint64_t end = start->read_to > start->offset ? start->read_to : start->offset;
     struct log_backlog backlog;
 
     if (start->use_gtids)
         return true;
-    if (!server_log_backlog(c, str_from(start->file), start->offset, &backlog, err))
+    if (!server_log_backlog(c, str_from(start->file), end, &backlog, err))
         return false;
     return backlog.found || transport_fail(err, TRANSPORT_PURGED,
                                            "the server's log does not hold %s:%llu any more "
                                            "(purged, reset, restored, or lost in a crash)",
-                                           start->file, (unsigned long long)start->offset);
+                                           start->file, (unsigned long long)end);
 }
 
 /* Check for transactions that the server has lost: a read would wait for them for ever. */

@@ -30,6 +30,7 @@ struct source_start {
     bool now; /* we know nothing of the log: start at its present end */
     char file[256];
     uint64_t offset;
+    uint64_t read_to;   /* end of what was read of the file before, at offset or after it */
     char *gtids;        /* executed before it, "" if unknown; caller frees */
     bool use_gtids;     /* start at gtids: file and offset are not known yet */
     char end_file[256]; /* the end of the log when the source connected */

@@ -315,6 +315,26 @@ def test_a_server_that_was_reset_meanwhile_stops_the_topic_with_a_way_out(w):
     stops_and_begins_anew(w, daemon, work, connection)
 
 
+def test_a_log_that_ends_within_the_last_known_transaction_stops_the_topic_with_a_way_out(w):
+    daemon, work, connection = on_a_private_server(w, "short")
+    w.sql("CREATE TABLE filler (id INT PRIMARY KEY AUTO_INCREMENT, b LONGBLOB)")
+    work.run(connection, 20)
+    before = w.db.log_end()[1]
+    w.sql("UPDATE orders SET status = IF(status = 'new', 'paid', 'new')")
+    w.equal(daemon)
+    daemon.stop()
+    no_dump_threads(w)
+    end = w.db.log_end()[1]
+    reset_log(w)
+    w.sql(f"INSERT INTO filler (b) VALUES (REPEAT('x', {before - w.db.log_end()[1] - 400}))")
+    while w.db.log_end()[1] < before + 500:
+        w.sql("INSERT INTO filler (b) VALUES ('x')")
+    if not before < w.db.log_end()[1] < end:
+        raise Failed(f"the log ends at {w.db.log_end()[1]}, not between {before} and {end}")
+    daemon.start()
+    stops_and_begins_anew(w, daemon, work, connection)
+
+
 def test_a_known_place_within_an_event_of_another_log_stops_the_topic_with_a_way_out(w):
     daemon, work, connection = on_a_private_server(w, "within")
     w.sql("CREATE TABLE filler (id INT PRIMARY KEY, b LONGBLOB)")

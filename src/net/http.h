@@ -38,6 +38,8 @@ struct http_options {
     size_t answer_max;           /* bytes of one answer; 0: 64 MiB */
 };
 
+#define HTTP_TOO_LONG "answer" /* the origin of an error: it is longer than answer_max */
+
 enum http_outcome {
     HTTP_ANSWERED = 0, /* a whole answer with a status */
     HTTP_NOT_SENT,     /* no byte of the body was sent: refused, no such host, TLS ... */

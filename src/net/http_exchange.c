@@ -376,7 +376,7 @@ static void explain(struct http_exchange *x, CURLcode code, const char *address,
     const char *fix = fix_of(code, reason);
 
     if (x->answer_too_long)
-        err_set_code(err, ERR_RETRY, "curl", (int)code,
+        err_set_code(err, ERR_RETRY, HTTP_TOO_LONG, (int)code,
                      "%s: the answer is longer than %zu bytes", address, x->answer_max);
     else
         err_set_code(err, ERR_RETRY, "curl", (int)code, "%s: %s%s%s", address, reason,

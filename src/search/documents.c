@@ -5,9 +5,11 @@
 #include "src/base/arena.h"
 #include "src/base/buf.h"
 #include "src/format/json.h"
+#include "src/net/http.h"
 #include "src/search/engine_error.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static void write_wish(struct json_writer *w, const struct search_wish *wish)
 {
@@ -138,8 +140,8 @@ static bool read_answer(struct str answer, const struct search_wish *wishes, siz
     return ok;
 }
 
-static bool get(struct search *s, struct str index, const struct search_wish *wishes, size_t n,
-                struct arena *a, struct search_document *out, struct err *err)
+static bool get_once(struct search *s, struct str index, const struct search_wish *wishes,
+                     size_t n, struct arena *a, struct search_document *out, struct err *err)
 {
     struct buf path = {0}, body = {0}, answer = {0};
 
@@ -155,6 +157,26 @@ static bool get(struct search *s, struct str index, const struct search_wish *wi
     buf_free(&body);
     buf_free(&answer);
     return ok;
+}
+
+static bool is_too_long(const struct err *err)
+{
+    return err->origin != NULL && strcmp(err->origin, HTTP_TOO_LONG) == 0;
+}
+
+/* Half of the documents may fit into one answer. */
+static bool get(struct search *s, struct str index, const struct search_wish *wishes, size_t n,
+                struct arena *a, struct search_document *out, struct err *err)
+{
+    const size_t half = n / 2;
+
+    if (get_once(s, index, wishes, n, a, out, err))
+        return true;
+    if (!is_too_long(err) || half == 0)
+        return false;
+    *err = (struct err){0};
+    return get(s, index, wishes, half, a, out, err) &&
+           get(s, index, &wishes[half], n - half, a, &out[half], err);
 }
 
 /* No document has an empty `_id`, and an engine refuses to be asked for one. */

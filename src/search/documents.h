@@ -35,7 +35,7 @@ struct search_document {
  * Gets n documents of an index into out, in the order of the wishes. An empty `_id` is not
  * found, and the engine is not asked for it. ERR_RETRY if the engine
  * does not say of each document whether it is there: it answered other documents than asked, or
- * an error for one of them.
+ * an error for one of them. Asks for fewer at once where an answer would be too long.
  */
 bool search_get_documents(struct search *s, struct str index, const struct search_wish *wishes,
                           size_t n, struct arena *a, struct search_document *out,

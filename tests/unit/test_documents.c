@@ -3,11 +3,13 @@
 #include "tests/unit/unit.h"
 
 #include "src/base/arena.h"
+#include "src/base/mem.h"
 #include "src/search/documents.h"
 #include "src/search/search.h"
 #include "tests/fakes/tiny_http.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ONE \
@@ -55,9 +57,9 @@ static void no_engine_is_asked_for_an_empty_id(void **state)
     arena_free(a);
 }
 
-static struct asked ask(const struct tiny_step *step)
+static struct asked ask_steps(const struct tiny_step *steps, size_t n)
 {
-    struct asked q = {.arena = arena_new(), .server = tiny_http_start(step, 1)};
+    struct asked q = {.arena = arena_new(), .server = tiny_http_start(steps, n)};
     const char *url = tiny_http_url(q.server);
     struct search *s =
         search_new(&(struct search_options){.urls = &url, .n_urls = 1, .verify = true});
@@ -66,6 +68,11 @@ static struct asked ask(const struct tiny_step *step)
                                 &q.err);
     search_free(s);
     return q;
+}
+
+static struct asked ask(const struct tiny_step *step)
+{
+    return ask_steps(step, 1);
 }
 
 static void end(struct asked *q)
@@ -128,12 +135,40 @@ static void an_answer_that_is_not_about_each_document_is_no_answer(void **state)
     }
 }
 
+static void an_answer_that_is_too_long_comes_in_parts(void **state)
+{
+    const size_t size = ((size_t)64 << 20) + 1;
+    char *large = memset(mem_alloc(size + 1, 1), ' ', size);
+    const struct tiny_step steps[] = {{.body = large},
+                                      {.body = "{\"docs\":[" ONE "]}"},
+                                      {.body = large},
+                                      {.body = "{\"docs\":[" TWO "]}"},
+                                      {.body = "{\"docs\":[" THREE "]}"}};
+    struct asked q = ask_steps(steps, ARRAY_LEN(steps));
+
+    (void)state;
+    if (!q.ok)
+        fail_msg("%s", q.err.msg);
+    assert_int_equal(q.err.kind, ERR_NONE);
+    assert_int_equal(tiny_http_count(q.server), ARRAY_LEN(steps));
+    assert_int_equal(q.documents[0].version, 7);
+    assert_int_equal(q.documents[1].version, 8);
+    assert_false(q.documents[2].found);
+    end(&q);
+    q = ask_steps((const struct tiny_step[]){{.body = large}, {.body = large}}, 2);
+    assert_false(q.ok); /* one document that is too long is told, and not asked for again */
+    assert_non_null(strstr(q.err.msg, "the answer is longer"));
+    end(&q);
+    free(large);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(documents_come_in_the_order_of_the_wishes),
         cmocka_unit_test(no_engine_is_asked_for_an_empty_id),
         cmocka_unit_test(an_answer_that_is_not_about_each_document_is_no_answer),
+        cmocka_unit_test(an_answer_that_is_too_long_comes_in_parts),
     };
 
     signal(SIGPIPE, SIG_IGN);

@@ -101,6 +101,11 @@ bool index_setting_is_live(struct str name)
     return false;
 }
 
+bool index_setting_names_pipeline(struct str name)
+{
+    return str_equal(name, STR("default_pipeline")) || str_equal(name, STR("final_pipeline"));
+}
+
 const char *index_setting_is_ours(struct str name)
 {
     if (str_equal(name, STR("gc_deletes")))

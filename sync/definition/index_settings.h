@@ -28,6 +28,9 @@ struct yaml_node *index_settings_flatten(struct arena *a, const struct yaml_node
  */
 bool index_setting_is_live(struct str name);
 
+/* Tell whether the setting has every document of the index pass an ingest pipeline. */
+bool index_setting_names_pipeline(struct str name);
+
 /* If Millrace sets this itself and a definition may not, returns why; else NULL. */
 const char *index_setting_is_ours(struct str name);
 

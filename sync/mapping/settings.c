@@ -123,19 +123,29 @@ bool mapping_settings_changed(const struct table_definition *from,
     return any;
 }
 
+static void check_setting(struct place place, struct str name, struct problems *problems)
+{
+    const char *why = index_setting_is_ours(name);
+
+    if (why != NULL)
+        problems_add(problems, SEVERITY_ERROR, place, "`%" STR_FMT "` cannot be set: %s",
+                     STR_ARG(name), why);
+    if (index_setting_names_pipeline(name)) {
+        problems_add(problems, SEVERITY_WARNING, place,
+                     "`%" STR_FMT "` names an ingest pipeline that Millrace does not check",
+                     STR_ARG(name));
+        problems_fix(problems, "name it as `pipeline` of the table instead");
+    }
+}
+
 void mapping_settings_check(const struct definitions *d, const struct table_definition *t,
                             struct problems *problems)
 {
     struct arena *a = arena_new();
     const struct yaml_node *flat = settings_of(a, t);
 
-    for (size_t i = 0; i < flat->n; i++) {
-        const char *why = index_setting_is_ours(flat->names[i]->text);
-
-        if (why != NULL)
-            problems_add(
-                problems, SEVERITY_ERROR, definitions_place(d, t->settings_json, t->place),
-                "`%" STR_FMT "` cannot be set: %s", STR_ARG(flat->names[i]->text), why);
-    }
+    for (size_t i = 0; i < flat->n; i++)
+        check_setting(definitions_place(d, t->settings_json, t->place), flat->names[i]->text,
+                      problems);
     arena_free(a);
 }

@@ -442,6 +442,10 @@ static void types_and_conditions_are_tried(void **state)
     assert_says("{table: shop.orders, columns: [{name: status, analyzer: x}]}",
                 "needs a text field");
     assert_says("{table: shop.orders, settings: {index: {gc_deletes: 1s}}}", "cannot be set");
+    assert_says("{table: shop.orders, settings: {index.default_pipeline: tidy}}",
+                "warning: `default_pipeline` names an ingest pipeline that Millrace does not");
+    assert_says("{table: shop.orders, settings: {index: {final_pipeline: tidy}}}",
+                "as `pipeline` of the table");
     assert_says(
         "{table: shop.customer, relations: [{from: id, table: shop.orders, to: customer_id, "
         "where: nothing = 1}]}",

@@ -55,7 +55,7 @@ static int start(const struct invocation *inv, bool understood, struct err *err)
         return show_help(inv);
     if (!understood)
         return command_usage(inv, err);
-    if (invocation_has(inv, "version"))
+    if (invocation_has_global(inv, "version"))
         return command_version(inv);
     if (inv->command == NULL && report_is_json()) {
         err_set(err, ERR_REJECT, "no command is named; millrace --help lists them");

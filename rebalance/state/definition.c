@@ -274,7 +274,7 @@ void coordinator_append_wait_fix(struct buf *b, const struct stored_wait *w, str
     if (str_equal(w->reason, STR(WAIT_DIFFERS))) {
         buf_append(b, STR("millrace verify "));
         buf_append_word(b, table);
-        buf_printf(b, " --index-version %" PRIu64 " --repair, then ", w->number);
+        buf_printf(b, " --version %" PRIu64 " --repair, then ", w->number);
     }
     buf_append(b, STR("millrace index cutover "));
     buf_append_word(b, table);

@@ -287,6 +287,14 @@ bool invocation_has(const struct invocation *inv, const char *option)
     return invocation_value(inv, option) != NULL;
 }
 
+bool invocation_has_global(const struct invocation *inv, const char *option)
+{
+    for (size_t i = 0; i < inv->n_given; i++)
+        if (inv->given[i].option == find_in(inv->set->options, option, strlen(option)))
+            return true;
+    return false;
+}
+
 bool invocation_number(const struct invocation *inv, const char *option, uint64_t *out,
                        struct err *err)
 {

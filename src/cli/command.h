@@ -112,6 +112,8 @@ const struct command_option *command_awaits(const struct invocation *line, const
  */
 const char *invocation_value(const struct invocation *inv, const char *option);
 bool invocation_has(const struct invocation *inv, const char *option);
+/* Tell whether the option that all commands share was given, and not the command's own. */
+bool invocation_has_global(const struct invocation *inv, const char *option);
 /*
  * Read an option's value as a whole number; without the option *out is unchanged.  Returns
  * false for wrong usage.

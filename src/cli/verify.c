@@ -271,7 +271,7 @@ static int verify_all(struct session *s, const struct verify_wish *wish)
 
 static bool read_options(struct verify_wish *wish, struct err *err)
 {
-    static const char *const of_jobs[] = {"all",     "yes",    "rate", "index-version",
+    static const char *const of_jobs[] = {"all",     "yes",    "rate", "version",
                                           "no-wait", "sample", "where"};
     const struct invocation *inv = wish->inv;
 
@@ -288,7 +288,7 @@ static bool read_options(struct verify_wish *wish, struct err *err)
     if (invocation_has(inv, "where") && (wish->all || *invocation_value(inv, "where") == 0))
         return err_set(err, ERR_REJECT, "--where is a condition on the rows of one TABLE");
     return invocation_number(inv, "rate", &wish->rate, err) &&
-           invocation_number(inv, "index-version", &wish->version, err) &&
+           invocation_number(inv, "version", &wish->version, err) &&
            invocation_number(inv, "sample", &wish->sample, err);
 }
 

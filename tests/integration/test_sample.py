@@ -129,7 +129,7 @@ def test_a_version_that_still_differs_waits_with_its_report(w):
     wait, job = table["wait"], daemon.json("report", "list")["items"][0]["job"]
     if (wait["reason"], table["version"]) != ("differs", 1) or f"report get {job}" not in wait["detail"]:
         raise Failed(f"{wait}")
-    if f"verify {w.schema}.orders --index-version 2 --repair" not in wait["fix"] or "index cutover" not in wait["fix"]:
+    if f"verify {w.schema}.orders --version 2 --repair" not in wait["fix"] or "index cutover" not in wait["fix"]:
         raise Failed(f"{wait}")
     expect(daemon.json("report", "get", job), "different", [("3", "wrong_lineage")])
     for words in (["status"], ["doctor"]):
@@ -139,7 +139,7 @@ def test_a_version_that_still_differs_waits_with_its_report(w):
     daemon.kill()
     daemon.start()
     wait_until("it follows", lambda: daemon.command("verify", f"{w.schema}.orders", "--key", "6", ok=(0, 75)).returncode == 0)
-    expect(verify(w, daemon, "--index-version", "2", ok=(1,)), "different", [("3", "wrong_lineage")])
+    expect(verify(w, daemon, "--version", "2", ok=(1,)), "different", [("3", "wrong_lineage")])
     if w.table(daemon, "orders")["state"] != "waiting":
         raise Failed("a restart publishes it")
     daemon.command("index", "cutover", f"{w.schema}.orders")
@@ -157,7 +157,7 @@ def test_damage_of_a_part_that_a_sample_repairs_is_met_by_the_next_and_the_versi
     table = wait_until("it waits", lambda: (lambda t: t if t["state"] == "waiting" else None)(w.table(daemon, "many")))
     if table["wait"]["reason"] != "differs":
         raise Failed(f"{table}")
-    repaired = verify(w, daemon, "--index-version", "2", "--repair", "--yes", table="many")
+    repaired = verify(w, daemon, "--version", "2", "--repair", "--yes", table="many")
     if repaired["verdict"] != "equal" or repaired["repaired"] < 3000:
         raise Failed(f"{repaired['verdict']} {repaired['repaired']}")
     daemon.command("index", "cutover", f"{w.schema}.many")

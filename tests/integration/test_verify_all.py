@@ -157,6 +157,6 @@ def test_what_cannot_be_judged_is_unknown_with_its_reason(w):
     report = wait_until("it ends", lambda: (lambda r: r if "verdict" in r else None)(daemon.json("report", "get", job)), 60)
     if report["verdict"] != "unknown" or not report["why"]:
         raise Failed(f"{report}")
-    for words in (["report", "get", "999"], ["report", "get", "x"], ["verify", table, "--index-version", "1"], ["verify", f"{w.schema}.none"]):
+    for words in (["report", "get", "999"], ["report", "get", "x"], ["verify", table, "--version", "1"], ["verify", f"{w.schema}.none"]):
         daemon.command(*words, ok=(1, 2))
     expect(verify(w, daemon), "equal", [])

@@ -16,6 +16,7 @@
 #include "rebalance/topic/gap.h"
 #include "rebalance/topic/topics.h"
 #include "rebalance/verify/jobs.h"
+#include "rebalance/verify/schedule.h"
 #include "rebalance/verify/verify.h"
 #include "rebalance/version/abroad.h"
 #include "rebalance/version/build.h"
@@ -46,6 +47,7 @@
 #define TOPICS_MS  2000  /* before topics that could not start are tried again */
 #define WAITING_MS 1000  /* before versions that wait are judged again */
 #define RIGHTS_MS  10000 /* before tables that may not be read are tried again */
+#define VERIFY_MS  5000  /* before comparisons that are due are looked for again */
 #define PRUNE_MS   600000
 #define STUCK_MS   1000 /* between drains while they are blocked */
 #define POLL_MS    10
@@ -97,6 +99,7 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
     co->route_retry = route_retry_new();
     co->settings_sync = settings_sync_new();
     co->verifies = verify_jobs_new();
+    co->schedule = verify_schedule_new();
     co->compare_version = verify_new_version;
     co->settings = live_settings_new(opt->configuration);
     co->opt.configuration = NULL; /* was borrowed */
@@ -143,6 +146,7 @@ void coordinator_close(struct coordinator *co)
     route_retry_free(co->route_retry);
     settings_sync_free(co->settings_sync);
     verify_jobs_free(co->verifies);
+    verify_schedule_free(co->schedule);
     live_settings_free(co->settings);
     stored_state_free(co->stored);
     kept_indexes_free(co->kept);
@@ -233,6 +237,7 @@ static const struct {
     {coordinator_relieve_away, 0},
     {coordinator_drop_tombstones, PRUNE_MS},
     {coordinator_warn_of_dead_letters, PRUNE_MS},
+    {coordinator_verify_due, VERIFY_MS},
 };
 
 static void run_tasks(struct coordinator *co, int64_t due_ms[ARRAY_LEN(tasks)])

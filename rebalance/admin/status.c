@@ -163,6 +163,7 @@ static void append_table(struct json_writer *w, const struct coordinator_view *v
     json_put_string(w, STR("verify"), t->verify);
     json_write_key(w, STR("compared"));
     compared_put(t->is_compared ? &t->compared : NULL, w);
+    coordinator_put_time(w, STR("verify_due"), t->verify_due_ms);
     coordinator_put_time(w, STR("delivered"), t->delivered_ms);
     append_build(w, &t->build);
     coordinator_put_wait(w, t->wait, table_name(definition_lead(v->definitions, t->d)));

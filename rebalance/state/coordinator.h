@@ -48,6 +48,8 @@ struct coordinator_options {
     int64_t retire_after_ms;     /* age at which retired indexes are deleted; 0: never */
     struct keeping keep;         /* index.keep_versions, index.keep_for */
     int64_t verify_within_ms;    /* age of the last comparison that causes a warning; 0: none */
+    int64_t verify_every_ms;     /* index.verify_every; 0: never */
+    uint64_t verify_rate;        /* index.verify_rate; 0: no limit */
     enum build_check verify_builds; /* index.verify_builds */
     int64_t check_every_ms;         /* how often to compare the engine with the store */
 };

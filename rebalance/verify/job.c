@@ -213,7 +213,7 @@ static void end_mark(struct verify_job *j)
     buf_free(&index);
 }
 
-/* A check that may not change as much as differs leaves that to a person. */
+/* Whoever may not change as much as differs leaves that to a person. */
 static void mark_many(struct verify_job *j)
 {
     struct buf index = {0}, table = {0}, reason = {0};
@@ -222,14 +222,15 @@ static void mark_many(struct verify_job *j)
     coordinator_index_name(&index, j->job.index, j->job.version);
     buf_append(&table, j->job.table);
     buf_printf(&reason,
-               "a check found %" PRIu64 " of %" PRIu64 " changed rows different, which is more "
-               "than it may repair",
-               j->result.differing, j->result.documents);
+               "a %s found %" PRIu64 " of %" PRIu64 " %s different, which is more than it may "
+               "repair",
+               j->changed != NULL ? "check" : "comparison", j->result.differing,
+               j->result.documents, j->changed != NULL ? "changed rows" : "documents");
 
     struct target t = {.index = index.ptr, .table = table.ptr};
 
     if (!coordinator_mark_index(j->co, &t, reason.ptr, &err))
-        log_failure(LOG_WARN, &err, "could not mark the index that a check found different",
+        log_failure(LOG_WARN, &err, "could not mark the index that was found different",
                     KV("index", j->job.index));
     buf_free(&index);
     buf_free(&table);
@@ -243,8 +244,6 @@ void verify_job_report(struct verify_job *j, const struct err *failure, struct b
         buf_append(why, str_from(failure->msg));
     else
         say_why_not_repaired(j, why);
-    if (j->changed != NULL && j->at.pass == VERIFY_OVER && why->len > 0)
-        mark_many(j);
     if (j->at.pass != VERIFY_OVER)
         verify_result_merge(&j->result, &j->open);
     j->report.why = buf_str(why);
@@ -265,6 +264,8 @@ static void finish(struct verify_job *j, const struct err *failure)
 
     verify_job_report(j, failure, &why, &report);
     end_mark(j);
+    if (j->at.pass == VERIFY_OVER && why.len > 0)
+        mark_many(j);
     while (!end_well(j, buf_str(&report), &err) && err.kind == ERR_RETRY)
         if (stop_wait(j->stop, RETRY_MS))
             break;

@@ -121,6 +121,17 @@ bool verify_jobs_find(struct verify_jobs *all, uint64_t id, struct verify_progre
     return found;
 }
 
+size_t verify_jobs_n(struct verify_jobs *all)
+{
+    size_t n = 0;
+
+    lock_acquire(&all->lock);
+    for (const struct verify_job *j = all->first; j != NULL; j = j->next)
+        n += !j->over;
+    lock_release(&all->lock);
+    return n;
+}
+
 void verify_jobs_show(struct verify_jobs *all, struct verify_job *j,
                       const struct verify_progress *seen)
 {

@@ -11,6 +11,7 @@
 #include "src/base/err.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct coordinator;
@@ -58,6 +59,9 @@ bool verify_jobs_start(struct verify_jobs *all, struct verify_job *j,
 void verify_jobs_join(struct verify_jobs *all);
 /* Copy what the job shows of itself. Returns false if none of this id runs here. */
 bool verify_jobs_find(struct verify_jobs *all, uint64_t id, struct verify_progress *out);
+
+/* How many run here. */
+size_t verify_jobs_n(struct verify_jobs *all);
 
 /* For the job's thread: what people see, and its end. */
 void verify_jobs_show(struct verify_jobs *all, struct verify_job *j,

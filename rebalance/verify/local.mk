@@ -21,6 +21,7 @@ libmillrace_a_SOURCES += \
 	%D%/rows.c \
 	%D%/run.h \
 	%D%/sample.c \
+	%D%/schedule.c %D%/schedule.h \
 	%D%/sides.c \
 	%D%/step.c \
 	%D%/verdict.c %D%/verdict.h \

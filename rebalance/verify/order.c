@@ -180,6 +180,19 @@ static bool has_column(struct coordinator *co, const struct verify_run *run,
                          STR_ARG(o->table), STR_ARG(o->table));
 }
 
+bool coordinator_order_verify(struct coordinator *co, const struct verify_order *o,
+                              struct buf *json, struct err *err)
+{
+    struct arena *a = arena_new();
+    struct verify_run run = {.co = co, .stop = &co->stop, .arena = a};
+    const bool ok = verify_run_begin(&run, o->table, o->version, err) &&
+                    has_column(co, &run, o, err) && begin(co, &run, o, json, err);
+
+    verify_run_end(&run);
+    arena_free(a);
+    return ok;
+}
+
 bool coordinator_verify_all(struct coordinator *co, const struct verify_order *o,
                             struct buf *json, struct err *err)
 {
@@ -188,13 +201,8 @@ bool coordinator_verify_all(struct coordinator *co, const struct verify_order *o
     if (!coordinator_begin(co, err))
         return false;
 
-    struct arena *a = arena_new();
-    struct verify_run run = {.co = co, .stop = &co->stop, .arena = a};
-    const bool ok = verify_run_begin(&run, o->table, o->version, err) &&
-                    has_column(co, &run, o, err) && begin(co, &run, o, json, err);
+    const bool ok = coordinator_order_verify(co, o, json, err);
 
-    verify_run_end(&run);
-    arena_free(a);
     lock_release(&co->admin_lock);
     if (ok)
         store_watch_read(co->store_watch);

@@ -64,6 +64,11 @@ struct verify_order {
 bool coordinator_verify_all(struct coordinator *co, const struct verify_order *o,
                             struct buf *json, struct err *err) MUST_CHECK;
 /*
+ * The same, for whoever has checked the order and has admin_lock.
+ */
+bool coordinator_order_verify(struct coordinator *co, const struct verify_order *o,
+                              struct buf *json, struct err *err) MUST_CHECK;
+/*
  * Compare a sample of a version that a build has completed, or all of it; have what differs
  * read again, and look once more: at another sample, as what was repaired may stand for more.
  * Of index_build_options; ctx is the coordinator. Keeps a report under the build's job unless

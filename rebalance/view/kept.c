@@ -3,6 +3,7 @@
 #include "rebalance/view/look.h"
 
 #include "rebalance/state/parts.h"
+#include "rebalance/verify/schedule.h"
 #include "src/base/clock.h"
 
 #include <stdlib.h>
@@ -51,6 +52,9 @@ static void look_at_kept_table(struct coordinator *co, const struct store_copy *
                      store_copy_find(s->compared, s->n_compared, STORE_COMPARED,
                                      buf_str(&index), &compared) &&
                      compared_read(compared, &t->compared);
+    if (s != NULL && co->opt.verify_every_ms > 0)
+        t->verify_due_ms = verify_due_ms(buf_str(&index), verify_last_ms(s, t->available),
+                                         co->opt.verify_every_ms);
     buf_free(&index);
 }
 

@@ -5,6 +5,7 @@
 #include "rebalance/state/parts.h"
 
 #include "rebalance/doctor/doctor.h"
+#include "rebalance/verify/schedule.h"
 #include "rebalance/view/view.h"
 #include "src/base/clock.h"
 #include "src/base/fix.h"
@@ -192,14 +193,12 @@ static void check_compared(const struct coordinator_view *v, const struct table_
 {
     const bool leads = definition_lead(v->definitions, t->d) == t->d;
     struct buf message = {0}, fix = {0};
-    int64_t since_ms = 0;
 
     if (v->verify_within_ms == 0 || v->stored == NULL || t->available == NULL || !leads)
         return;
-    if (t->is_compared)
-        since_ms = t->compared.at_ms;
-    if (t->available->finished_ms > since_ms)
-        since_ms = t->available->finished_ms;
+
+    const int64_t since_ms = verify_last_ms(v->stored, t->available);
+
     if (v->now_ms - since_ms <= v->verify_within_ms)
         return;
     buf_append(&message, t->is_compared ? STR("its index was last verified ")

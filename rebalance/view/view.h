@@ -71,6 +71,7 @@ struct table_view {
     int64_t delivered_ms;       /* wall: the last write to its index; 0: none since the start */
     bool is_compared;           /* its whole index was verified */
     struct compared compared;   /* when, and what was found */
+    int64_t verify_due_ms;      /* wall: when Millrace compares it by itself; 0: never */
     struct document_count documents;
     struct str work; /* its members "fan_out", "cascades", "sync" and "kept", as JSON */
 };

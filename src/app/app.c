@@ -168,6 +168,8 @@ static bool open_coordinator(struct app *app, struct err *err)
         .retire_after_ms = s->index_retire_after_ms,
         .keep = {s->index_keep_versions, s->index_keep_for_ms},
         .verify_within_ms = s->index_verify_within_ms,
+        .verify_every_ms = s->index_verify_every_ms,
+        .verify_rate = s->index_verify_rate,
         .verify_builds = s->index_verify_builds,
         .check_every_ms = s->search.check_every_ms,
     };

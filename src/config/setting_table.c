@@ -220,6 +220,14 @@ const struct setting settings[] = {
         .help = "How long after Millrace has stopped writing to an index (its definition is "
                 "gone, or another version has replaced it) Millrace deletes it, unless an "
                 "alias still leads to it; `never`: only by hand."),
+    ROW(DURATION_OR_NEVER, "index.verify_every", index_verify_every_ms, "168h",
+        RANGE(0, 31536000000),
+        .help = "How long after the last comparison of a whole index (or its build, if that is "
+                "later) Millrace compares it again and repairs what differs, as `millrace "
+                "verify --repair` does; up to a quarter earlier, so that indexes take turns. "
+                "`never`: only who asks for it."),
+    ROW(COUNT, "index.verify_rate", index_verify_rate, "1000", RANGE(0, 1000000000),
+        .help = "How many rows and documents per second such a comparison reads; 0: no limit."),
     ROW(DURATION_OR_NEVER, "index.verify_within", index_verify_within_ms, "never",
         RANGE(0, 31536000000),
         .help = "How long after the last `millrace verify` of a whole index (or its build, if "

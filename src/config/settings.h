@@ -97,6 +97,8 @@ struct settings {
     size_t index_keep_versions;
     int64_t index_keep_for_ms;
     int64_t index_verify_within_ms; /* 0: never */
+    int64_t index_verify_every_ms;  /* 0: never */
+    size_t index_verify_rate;       /* rows and ids per second; 0: no limit */
     enum build_check index_verify_builds;
     size_t source_event_max;
     const char *log_level;

@@ -181,6 +181,7 @@ unit_tests += \
 	%D%/test_variable \
 	%D%/test_verify_result \
 	%D%/test_verify_changed \
+	%D%/test_verify_schedule \
 	%D%/test_verify_verdict \
 	%D%/test_wanted_versions \
 	%D%/test_watch \

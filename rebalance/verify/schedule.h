@@ -1,0 +1,43 @@
+/*
+ * The comparisons of whole indexes that Millrace starts by itself. It compares each index that
+ * searches use again some time after its last comparison or its build (index.verify_every), at
+ * index.verify_rate, and repairs what differs within the limits of `verify --repair`. One runs
+ * at a time.
+ */
+#ifndef REBALANCE_VERIFY_SCHEDULE_H
+#define REBALANCE_VERIFY_SCHEDULE_H
+
+#include "src/base/base.h"
+#include "src/base/str.h"
+
+#include <stdint.h>
+
+struct coordinator;
+struct store_copy;
+struct stored_version;
+struct verify_schedule;
+
+/*
+ * When to compare an index again, in wall time: between three quarters and all of every_ms
+ * after last_ms. Each index has its own part of the last quarter, so that indexes that were
+ * built together are not compared together. every_ms is above 0.
+ */
+int64_t verify_due_ms(struct str index, int64_t last_ms, int64_t every_ms);
+
+/*
+ * When all of the version was last compared, or built if that is later, in wall time.
+ * s may be NULL.
+ */
+int64_t verify_last_ms(const struct store_copy *s, const struct stored_version *v);
+
+struct verify_schedule *verify_schedule_new(void) RETURNS_NONNULL MUST_CHECK;
+void verify_schedule_free(struct verify_schedule *s); /* NULL is fine */
+
+/*
+ * Start the comparison that is due for longest, if any is and none runs. What could not start,
+ * or ended without a verdict, is tried again an hour later.
+ * @thread the coordinator's; under admin_lock; blocks on the store
+ */
+void coordinator_verify_due(struct coordinator *co);
+
+#endif

@@ -166,7 +166,8 @@ const struct setting settings[] = {
         AT_RUN_TIME,
         .help = "Who waits while an index is built, a row changes in very many documents, or "
                 "dead letters and purged changes are written again. polite: Millrace sends as "
-                "much at a time as lets other writes to the engine wait some 10 ms longer. "
+                "much at a time as lets other writes to the engine wait some 10 ms longer, and "
+                "as much as it can while the engine says that nobody else writes. "
                 "greedy: it sends as much as it can, and other writes wait for it."),
     ROW(COUNT, "delivery.high_water_mark", delivery.high_water_mark, "10000",
         RANGE(0, 1000000000), AT_RUN_TIME,

@@ -7,6 +7,7 @@ libmillrace_a_SOURCES += \
 	%D%/helpers.c %D%/helpers.h \
 	%D%/letters.c %D%/letters.h \
 	%D%/make.c \
+	%D%/neighbours_ask.c %D%/neighbours_ask.h \
 	%D%/outcome.c %D%/outcome.h \
 	%D%/parts.h \
 	%D%/place.c %D%/place.h \

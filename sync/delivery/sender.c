@@ -228,6 +228,8 @@ void sender_accept(struct sender *s, struct write *w)
     if (w->area > 0 && !index_queue_takes_areas(o, s->now_ms))
         write_widen(w);
 
+    if (!w->gathered)
+        neighbours_note_stream(&s->neighbours, s->now_ms);
     if (w->op == DOC_REFRESH)
         ask_for_read(s, o, w);
 

@@ -24,6 +24,7 @@
 #include "sync/delivery/index/index_queues.h"
 #include "sync/delivery/index/load_shedding.h"
 #include "sync/delivery/index/metric.h"
+#include "sync/delivery/index/neighbours.h"
 #include "sync/delivery/index/options.h"
 #include "sync/delivery/index/worker_backlog.h"
 #include "sync/delivery/letters.h"
@@ -50,6 +51,7 @@ struct sender {
     struct index_health health;
     struct helpers helpers;
     struct guests guests;
+    struct neighbours neighbours;
     uint64_t went[N_LINES];   /* documents sent since jobs last had none that could go */
     struct headroom headroom; /* the engine's */
     struct letters *letters;

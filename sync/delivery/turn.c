@@ -3,6 +3,7 @@
 #include "sync/delivery/turn.h"
 
 #include "sync/delivery/document/delete_repeater.h"
+#include "sync/delivery/neighbours_ask.h"
 #include "sync/delivery/outcome.h"
 #include "sync/delivery/sender.h"
 
@@ -96,6 +97,7 @@ void sender_turn(struct sender *s)
     struct document *doc;
 
     forget_gone(s);
+    neighbours_turn(s);
     guests_turn(&s->guests, s->now_ms);
     for (size_t i = 0; i < s->index_queues.n; i++) {
         index_health_look(&s->health, s->index_queues.items[i]);

@@ -11,9 +11,13 @@
 #include "src/base/log.h"
 #include "src/base/thread.h"
 #include "sync/delivery/delivery.h"
+#include "sync/delivery/index/index_queues.h"
+#include "sync/delivery/index/neighbours.h"
+#include "sync/delivery/neighbours_ask.h"
 #include "tests/component/delivery_rig.h"
 #include "tests/fakes/fake_search.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -143,6 +147,82 @@ static void a_greedy_fill_keeps_the_slots_of_a_slow_engine(void **state)
     end(r, &f);
 }
 
+static void only_indexes_of_others_are_counted(void **state)
+{
+    static const struct {
+        const char *answer;
+        int64_t total; /* -1: it says nothing */
+    } cases[] = {
+        {"{\"_nodes\":{\"failed\":0}}", 0},
+        {"{\"_nodes\":{\"failed\":1},\"nodes\":{}}", -1},
+        {"{\"acknowledged\":true}", -1},
+        {"[]", -1},
+        {"", -1},
+        {"{\"_nodes\":{\"failed\":0},\"nodes\":{\"a\":{\"indices\":{\"indices\":{\"x\":{"
+         "\"indexing\":{\"index_total\":3,\"delete_total\":4}},\".tasks\":{\"indexing\":{"
+         "\"index_total\":50}},\".ds-logs-1\":{\"indexing\":{\"index_total\":600}},\".\":{"
+         "\"indexing\":{\"index_total\":9}}}}},\"b\":{\"indices\":{\"indices\":{\"x\":{"
+         "\"indexing\":{\"index_total\":7000}},\"orders_v1\":{\"indexing\":{\"index_total\":"
+         "1}}}}}}}",
+         7607},
+        {"{\"_nodes\":{\"failed\":0},\"nodes\":{\"a\":{\"indices\":{\"indices\":{\"x\":{"
+         "\"indexing\":{\"index_total\":3,",
+         -1},
+        {"{\"_nodes\":{\"failed\":0},\"nodes\":{\"a\":{\"indices\":[]}}}", -1},
+    };
+    struct index_queues ours;
+    const struct index_queue_options opt = {
+        .workers = 1, .width_max = 1, .batch_min = 1, .fuse = {.failures = 1}};
+
+    (void)state;
+    index_queues_init(&ours);
+    index_queues_add(&ours, index_queue_new(STR("orders_v1"), &opt, 1));
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        uint64_t total = 0;
+        const bool says = neighbours_read(str_from(cases[i].answer), &ours, &total);
+
+        if (says != (cases[i].total >= 0) || (says && total != (uint64_t)cases[i].total))
+            fail_msg("case %zu: %d, %" PRIu64, i, says, total);
+    }
+    index_queues_fini(&ours);
+}
+
+/* A change of the stream came, and the engine becomes slow. */
+static void begin_beside_a_change(struct rig *r, struct fill *f)
+{
+    fake_search_say_others(r->fake, 7);
+    take(r, QUICK_MS);
+    begin(r, f, BUILDS_POLITE);
+    rig_index_to(r, r->target, LIVE, 2, "live");
+    wait_at_once(r, HELPERS);
+    take(r, SLOW_MS);
+    wait_at_once(r, NARROW);
+}
+
+static void a_fill_that_is_alone_takes_all_slots(void **state)
+{
+    struct rig *r = *state;
+    struct fill f;
+
+    begin_beside_a_change(r, &f);
+    wait_at_once(r, HELPERS); /* the change is long ago */
+    end(r, &f);
+}
+
+static void a_fill_leaves_slots_while_others_write(void **state)
+{
+    struct rig *r = *state;
+    struct fill f;
+
+    begin_beside_a_change(r, &f);
+    for (uint64_t i = 0; i < NEIGHBOURS_QUIET_MS / 500 + 2; i++) {
+        fake_search_say_others(r->fake, 100 + i);
+        rig_sleep(500);
+    }
+    assert_int_equal(at_once(r), NARROW);
+    end(r, &f);
+}
+
 /*
  * Some thousand documents of the fill wait: forty requests.  A change waits for the one in
  * flight of its worker, if that has one.
@@ -183,6 +263,9 @@ int main(void)
         RIG_TEST(a_fill_takes_all_slots_of_an_engine_that_answers_as_soon_with_it),
         RIG_TEST(a_fill_leaves_the_slots_of_an_engine_that_becomes_slow),
         RIG_TEST(a_greedy_fill_keeps_the_slots_of_a_slow_engine),
+        cmocka_unit_test(only_indexes_of_others_are_counted),
+        RIG_TEST(a_fill_that_is_alone_takes_all_slots),
+        RIG_TEST(a_fill_leaves_slots_while_others_write),
         RIG_TEST(changes_of_the_stream_go_before_a_fill),
     };
 

@@ -43,6 +43,7 @@ struct fake_search {
     uint64_t n_refused;
     unsigned get_fails; /* so many more reads of documents are answered so: */
     int get_status;
+    int64_t others; /* documents that indexes of others have taken; -1: it does not say */
 };
 
 /* A copy that lives as long as f. */

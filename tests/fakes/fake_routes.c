@@ -8,6 +8,7 @@
 #include "tests/fakes/fake_answer.h"
 #include "tests/fakes/fake_voice.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -208,6 +209,19 @@ static void put_mapping(struct fake_search *f, struct str index, struct str body
     acknowledge(answer);
 }
 
+/* Of another program's index, and of one that every test has. */
+static void get_node_stats(const struct fake_search *f, struct fake_http_answer *answer)
+{
+    if (f->others < 0)
+        fake_refuse(answer, 403, "security_exception", "no permissions");
+    else
+        buf_printf(&answer->body,
+                   "{\"_nodes\":{\"failed\":0},\"nodes\":{\"n1\":{\"indices\":{\"indices\":{"
+                   "\"others\":{\"indexing\":{\"index_total\":%" PRId64 ",\"delete_total\":0}},"
+                   "\"orders_v1\":{\"indexing\":{\"index_total\":%zu,\"delete_total\":0}}}}}}}",
+                   f->others, f->n_items);
+}
+
 static void handle_index(struct fake_search *f, const struct fake_http_request *req,
                          const struct parts *p, struct fake_http_answer *answer)
 {
@@ -372,6 +386,8 @@ void fake_routes_handle(struct fake_search *f, const struct fake_http_request *r
             move_aliases(e, req->body, answer);
         else if (is(p.of[0], "_index_template"))
             simulate(f, req->body, answer);
+        else if (is(p.of[0], "_nodes"))
+            get_node_stats(f, answer);
         else if (is(p.of[0], "_alias"))
             get_alias(e, p.of[1], answer);
         else

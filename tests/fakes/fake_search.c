@@ -128,6 +128,13 @@ void fake_search_add_rule(struct fake_search *f, const struct fake_rule *rule)
     pthread_mutex_unlock(&f->lock);
 }
 
+void fake_search_say_others(struct fake_search *f, uint64_t documents)
+{
+    pthread_mutex_lock(&f->lock);
+    f->others = (int64_t)documents;
+    pthread_mutex_unlock(&f->lock);
+}
+
 void fake_search_fail_gets(struct fake_search *f, unsigned n, int status)
 {
     pthread_mutex_lock(&f->lock);
@@ -163,6 +170,7 @@ struct fake_search *fake_search_start(uint16_t port)
 
     pthread_mutex_init(&f->lock, NULL);
     f->engine = fake_engine_new();
+    f->others = -1;
     f->strings = arena_new();
     f->mappings = map_new();
     f->http = fake_http_start(port, handle, f);

@@ -94,6 +94,9 @@ void fake_search_clear_rules(struct fake_search *f);
 /* So many reads of documents, from now on, are answered with this status alone. */
 void fake_search_fail_gets(struct fake_search *f, unsigned n, int status);
 
+/* From now on it says that indexes of others have taken so many documents. */
+void fake_search_say_others(struct fake_search *f, uint64_t documents);
+
 /* All tombstones are forgotten at once; from now on, each after so long (60 s at first). */
 void fake_search_restart_shards(struct fake_search *f);
 void fake_search_set_gc_deletes(struct fake_search *f, int64_t ms);

@@ -111,6 +111,7 @@ unit_tests += \
 	%D%/test_coordinator_looks \
 	%D%/test_coordinator_store \
 	%D%/test_new_files \
+	%D%/test_neighbours \
 	%D%/test_number \
 	%D%/test_index_queue \
 	%D%/test_index_queue_gate \

@@ -271,6 +271,29 @@ static void an_engine_without_room_gets_half(void **state)
     assert_true(guests_may_go(&w.guests));
 }
 
+/* Whatever they sent meanwhile, others wait as little as if they had never been alone. */
+static void jobs_that_are_alone_take_all_until_they_are_not(void **state)
+{
+    struct world w;
+    size_t before;
+
+    (void)state;
+    set_up(&w, 2, true);
+    go_on(&w, 11);
+    before = w.guests.window;
+    guests_set_alone(&w.guests, true);
+    assert_true(go_on(&w, 30).wait_ms > 10 * GUESTS_EXTRA_MS);
+    assert_int_equal(w.n_most, REQUESTS_MAX);
+    assert_int_equal(w.guests.window, before);
+    guests_set_alone(&w.guests, false);
+    assert_false(guests_may_go(&w.guests)); /* what is in flight goes first */
+    while (w.n > 0)
+        answer(&w);
+    send_all(&w);
+    assert_int_equal(w.n, 1); /* a look */
+    assert_true(go_on(&w, 10).wait_ms < GUESTS_EXTRA_MS);
+}
+
 static void other_settings_hold_at_once(void **state)
 {
     struct world w;
@@ -298,6 +321,7 @@ int main(void)
         cmocka_unit_test(what_is_sent_to_look_goes_small_and_alone),
         cmocka_unit_test(jobs_that_send_little_say_nothing_of_what_the_engine_can_take),
         cmocka_unit_test(an_engine_without_room_gets_half),
+        cmocka_unit_test(jobs_that_are_alone_take_all_until_they_are_not),
         cmocka_unit_test(other_settings_hold_at_once),
     };
 

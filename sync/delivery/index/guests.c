@@ -35,9 +35,22 @@ void guests_set(struct guests *g, const struct guests_options *opt)
     set_window(g, g->window);
 }
 
+static bool has_limit(const struct guests *g)
+{
+    return g->opt.polite && !g->alone;
+}
+
+/* What those that were alone have in flight is let go before the next look. */
+void guests_set_alone(struct guests *g, bool alone)
+{
+    if (g->alone && !alone)
+        g->look = GUESTS_LOOK_DUE;
+    g->alone = alone;
+}
+
 void guests_turn(struct guests *g, int64_t now_ms)
 {
-    if (g->look != GUESTS_LOOK_NONE ||
+    if (!has_limit(g) || g->look != GUESTS_LOOK_NONE ||
         (g->n_looks >= GUESTS_LOOKS && now_ms - g->looked_ms < GUESTS_LOOK_MS))
         return;
     g->looked_ms = now_ms;
@@ -55,14 +68,14 @@ static unsigned width(const struct guests *g)
 
 bool guests_may_go(const struct guests *g)
 {
-    if (!g->opt.polite || g->n == 0)
+    if (!has_limit(g) || g->n == 0)
         return true;
     return g->look == GUESTS_LOOK_NONE && g->n < width(g);
 }
 
 size_t guests_bytes(const struct guests *g)
 {
-    if (!g->opt.polite)
+    if (!has_limit(g))
         return g->opt.bytes_max;
     if (g->look == GUESTS_LOOK_DUE)
         return BYTES_MIN;
@@ -71,7 +84,7 @@ size_t guests_bytes(const struct guests *g)
 
 void guests_begin(struct guests *g)
 {
-    if (g->look == GUESTS_LOOK_DUE && g->n == 0)
+    if (has_limit(g) && g->look == GUESTS_LOOK_DUE && g->n == 0)
         g->look = GUESTS_LOOKING;
     g->n++;
 }
@@ -106,6 +119,8 @@ void guests_answered(struct guests *g, size_t bytes, int64_t us)
 {
     const bool is_full = g->n >= width(g);
 
+    if (!has_limit(g))
+        return;
     if (g->look == GUESTS_LOOKING) {
         g->looks_us[g->n_looks++ % GUESTS_LOOKS] = us;
         return;

@@ -13,7 +13,8 @@
  * end every GUESTS_LOOK_MS, and send one small request alone: the median of the last three is
  * what an answer takes, so that a pause of the engine does not count for long.
  *
- * That holds if guests are polite.  Greedy ones have no limit here.
+ * That holds if guests are polite.  Greedy ones have no limit here, nor have those that are
+ * alone (sync/delivery/index/neighbours.h).
  *
  * Pure: the caller passes the time.
  *
@@ -46,6 +47,7 @@ enum guests_look {
 
 struct guests {
     struct guests_options opt;
+    bool alone; /* nobody else writes */
     unsigned n; /* requests in flight */
     size_t window;
     enum guests_look look;
@@ -57,6 +59,9 @@ struct guests {
 void guests_init(struct guests *g, const struct guests_options *opt);
 /* Change the options of one in use. */
 void guests_set(struct guests *g, const struct guests_options *opt);
+
+/* Say whether they are alone.  When others come, polite guests look at the engine anew. */
+void guests_set_alone(struct guests *g, bool alone);
 
 /* Call when a turn begins. */
 void guests_turn(struct guests *g, int64_t now_ms);

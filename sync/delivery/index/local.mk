@@ -18,6 +18,7 @@ libmillrace_a_SOURCES += \
 	%D%/index_queue_purge.c \
 	%D%/index_queue_lanes.c \
 	%D%/index_queues.c %D%/index_queues.h \
+	%D%/neighbours.c %D%/neighbours.h \
 	%D%/pace.c %D%/pace.h \
 	%D%/purge.c %D%/purge.h \
 	%D%/purged.c %D%/purged.h \

@@ -84,8 +84,9 @@ struct json_reader {
     size_t fault_pos;
     uint64_t is_object[JSON_DEPTH_MAX / 64]; /* a bit per open level */
     unsigned depth;
-    bool first;   /* nothing of the innermost level has been passed yet */
-    bool pending; /* a value was announced here and not yet read */
+    bool first;      /* nothing of the innermost level has been passed yet */
+    bool pending;    /* a value was announced here and not yet read */
+    bool has_escape; /* the string or key that was passed last holds an escape */
 };
 
 void json_reader_init(struct json_reader *r, struct str text);

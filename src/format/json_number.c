@@ -4,12 +4,16 @@
 
 #include "src/base/base.h"
 #include "src/base/buf.h"
+#include "src/base/hash.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 #define EXPONENT_DIGITS_MAX 18
+
+/* So many digits, with a 1 before them, fit into 64 bits. */
+#define GROUP 18
 
 /* A number as sign, significant digits and the place of the first of them. */
 struct decimal_text {
@@ -115,6 +119,73 @@ bool json_number_equal(struct str a, struct str b)
     return x.exact && y.exact && x.negative == y.negative && x.power == y.power &&
            digits_equal(x.digits, y.digits);
 }
+
+/* ---- hashes: of the digits, in groups, and of the place of the last digit ---- */
+
+static uint64_t hash_place(uint64_t h, int64_t power, bool negative)
+{
+    return hash_mix(h, (uint64_t)power << 1 | negative);
+}
+
+/* A group that is not the first begins with a 1, so that 5 is not 05. */
+static uint64_t hash_decimal(const struct decimal_text *d, uint64_t seed)
+{
+    uint64_t h = seed, group = 0;
+    int64_t n = 0;
+    size_t i = 0;
+
+    for (char c; (c = next_digit(d->digits, &i)) != '\0'; n++) {
+        if (n > 0 && n % GROUP == 0) {
+            h = hash_mix(h, group);
+            group = 1;
+        }
+        group = group * 10 + (uint64_t)(c - '0');
+    }
+    return hash_place(hash_mix(h, group), n == 0 ? 0 : d->power - (n - 1), d->negative);
+}
+
+/*
+ * Reads digits, with or without a point, that are one group: most numbers. Returns false if s
+ * is another number. power is of ten, of the last digit.
+ */
+static bool read_group(struct str s, uint64_t *group, int64_t *power)
+{
+    size_t behind_point = s.len;
+
+    *group = 0;
+    if (s.len > GROUP)
+        return false;
+    for (size_t i = 0; i < s.len; i++) {
+        if (is_digit(s.ptr[i]))
+            *group = *group * 10 + (uint64_t)(s.ptr[i] - '0');
+        else if (s.ptr[i] == '.')
+            behind_point = i + 1;
+        else
+            return false;
+    }
+    *power = (int64_t)behind_point - (int64_t)s.len;
+    return true;
+}
+
+uint64_t json_number_hash(struct str s, uint64_t seed)
+{
+    const bool negative = s.len > 0 && s.ptr[0] == '-';
+    uint64_t group;
+    int64_t power;
+
+    if (!read_group((struct str){s.ptr + negative, s.len - negative}, &group, &power)) {
+        const struct decimal_text d = read_decimal(s);
+
+        return d.exact ? hash_decimal(&d, seed) : hash_bytes(s, seed);
+    }
+    if (group == 0)
+        return hash_place(hash_mix(seed, 0), 0, false);
+    for (; group % 10 == 0; power++)
+        group /= 10;
+    return hash_place(hash_mix(seed, group), power, negative);
+}
+
+/* ---- doubles ---- */
 
 static bool has_point_or_exponent(struct str s)
 {

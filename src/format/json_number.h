@@ -10,8 +10,11 @@
 #include "src/base/str.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 bool json_number_equal(struct str a, struct str b);
+/* Returns one hash for numbers that are equal. */
+uint64_t json_number_hash(struct str s, uint64_t seed);
 /*
  * Tell whether both texts have a point or an exponent and read as one double. None of the texts
  * that read as infinite is equal to another.

@@ -160,6 +160,7 @@ static bool scan_string(struct json_reader *r, struct str *raw)
     struct str s = r->text;
     size_t i = r->pos + 1;
 
+    r->has_escape = false;
     for (;;) {
         i += utf8_literal_len((struct str){s.ptr + i, s.len - i});
         if (i == s.len)
@@ -175,6 +176,7 @@ static bool scan_string(struct json_reader *r, struct str *raw)
 
         if (n == 0)
             return fail_at(r, i, "an escape that JSON does not know");
+        r->has_escape = true;
         i += n;
     }
     *raw = (struct str){s.ptr + r->pos + 1, i - r->pos - 1};

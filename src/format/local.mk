@@ -2,6 +2,7 @@
 libmillrace_a_SOURCES += \
 	%D%/json.h \
 	%D%/json_difference.c %D%/json_difference.h \
+	%D%/json_hash.c %D%/json_hash.h \
 	%D%/json_number.c %D%/json_number.h \
 	%D%/json_reader.c \
 	%D%/json_text.c \

@@ -30,7 +30,7 @@ bool json_reader_ok(const struct json_reader *r)
     return r->fault == NULL;
 }
 
-static void skip_space(struct json_reader *r)
+static void skip_spaces(struct json_reader *r)
 {
     while (r->pos < r->text.len) {
         char c = r->text.ptr[r->pos];
@@ -41,10 +41,17 @@ static void skip_space(struct json_reader *r)
     }
 }
 
+/* Most texts hold none. */
+static inline void skip_space(struct json_reader *r)
+{
+    if (r->pos < r->text.len && (unsigned char)r->text.ptr[r->pos] <= ' ')
+        skip_spaces(r);
+}
+
 /*
  * Returns the next character that is not white space; '\0' at the end, since JSON has no NUL.
  */
-static char next_char(struct json_reader *r)
+static inline char next_char(struct json_reader *r)
 {
     skip_space(r);
     return r->pos < r->text.len ? r->text.ptr[r->pos] : '\0';
@@ -102,28 +109,17 @@ static bool begin_value(struct json_reader *r)
 
 enum json_type json_peek(struct json_reader *r)
 {
+    static const uint8_t types[UINT8_MAX + 1] = {
+        ['{'] = JSON_OBJECT, ['['] = JSON_ARRAY,  ['"'] = JSON_STRING, ['n'] = JSON_NULL,
+        ['t'] = JSON_BOOL,   ['f'] = JSON_BOOL,   ['-'] = JSON_NUMBER, ['0'] = JSON_NUMBER,
+        ['1'] = JSON_NUMBER, ['2'] = JSON_NUMBER, ['3'] = JSON_NUMBER, ['4'] = JSON_NUMBER,
+        ['5'] = JSON_NUMBER, ['6'] = JSON_NUMBER, ['7'] = JSON_NUMBER, ['8'] = JSON_NUMBER,
+        ['9'] = JSON_NUMBER,
+    };
+
     if (r->fault != NULL || !r->pending)
         return JSON_NONE;
-    switch (next_char(r)) {
-    case '{': return JSON_OBJECT;
-    case '[': return JSON_ARRAY;
-    case '"': return JSON_STRING;
-    case 'n': return JSON_NULL;
-    case 't':
-    case 'f': return JSON_BOOL;
-    case '-':
-    case '0':
-    case '1':
-    case '2':
-    case '3':
-    case '4':
-    case '5':
-    case '6':
-    case '7':
-    case '8':
-    case '9': return JSON_NUMBER;
-    }
-    return JSON_NONE;
+    return types[(uint8_t)next_char(r)];
 }
 
 static bool is_hex(char c)

@@ -9,20 +9,29 @@
 #define K1 HASH_K1
 #define K2 UINT64_C(0xa0761d6478bd642f)
 
+/*
+ * The last bytes are read with loads that overlap, so that their number costs few branches; the
+ * length is mixed in, so that they tell all.
+ */
 uint64_t hash_bytes(struct str s, uint64_t seed)
 {
-    uint64_t h = seed ^ hash_fold(s.len ^ K0, seed ^ K2);
-    size_t i = 0;
+    uint64_t h = seed ^ hash_fold(s.len ^ K0, seed ^ K2), a = 0, b = 0;
+    const char *p = s.ptr;
+    size_t n = s.len;
 
-    if (s.ptr == NULL) /* empty: pointer arithmetic on NULL is undefined */
-        s.ptr = "";
-    for (; s.len - i >= 16; i += 16)
-        h = hash_fold(load_le64(s.ptr + i) ^ K0 ^ h, load_le64(s.ptr + i + 8) ^ K1 ^ seed);
-    if (s.len - i >= 8) {
-        h = hash_fold(load_le64(s.ptr + i) ^ K1 ^ h, K2 ^ seed);
-        i += 8;
+    for (; n > 16; p += 16, n -= 16)
+        h = hash_fold(load_le64(p) ^ K0 ^ h, load_le64(p + 8) ^ K1 ^ seed);
+    if (s.len >= 16) {
+        a = load_le64(p + n - 16);
+        b = load_le64(p + n - 8);
+    } else if (n >= 8) {
+        a = load_le64(p);
+        b = load_le64(p + n - 8);
+    } else if (n > 0) {
+        a = load_le(p, (unsigned)n);
     }
-    return hash_fold(h ^ load_le(s.ptr + i, (unsigned)(s.len - i)) ^ K0, K1 ^ seed);
+    h = hash_fold(a ^ K0 ^ h, b ^ K1 ^ seed);
+    return hash_fold(h ^ K0, K1 ^ seed);
 }
 
 uint64_t hash_seed(void)

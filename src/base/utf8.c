@@ -119,6 +119,25 @@ static inline bool copy_long(char *out, const char *p, size_t n, size_t *i)
     return false;
 }
 
+/* Tells whether a special byte is among the sixteen at p, and how many stand before it. */
+static inline bool find_special(const char *p, size_t *before)
+{
+    const halves special = special_16(load_16(p));
+
+#ifdef __SSE2__
+    typedef char chars16 __attribute__((vector_size(16)));
+    const unsigned bits = (unsigned)__builtin_ia32_pmovmskb128((chars16)special);
+
+    *before = (size_t)__builtin_ctz(bits | 0x10000);
+    return bits != 0;
+#endif
+    if ((special[0] | special[1]) == 0)
+        return false;
+    *before = special[0] != 0 ? (size_t)__builtin_ctzll(special[0]) / 8
+                              : 8 + (size_t)__builtin_ctzll(special[1]) / 8;
+    return true;
+}
+
 /*
  * Returns all ones for each byte that cannot follow those before it: a byte continues a
  * character exactly if one of the three before it asks for it.  `before` are the sixteen bytes
@@ -277,8 +296,11 @@ static size_t foreign_run(struct str s)
  */
 static size_t ascii_run(struct str s)
 {
-    size_t i = 0;
+    size_t i = 0, n;
 
+    for (; s.len - i >= 16; i += 16)
+        if (find_special(s.ptr + i, &n))
+            return i + n;
     for (; s.len - i >= 8; i += 8) {
         uint64_t special = special_bytes(load_le64(s.ptr + i));
 
@@ -294,21 +316,26 @@ static size_t ascii_run(struct str s)
     return i;
 }
 
-size_t utf8_literal_len(struct str s)
+/* Continues utf8_literal_len() at i, which is not ASCII. */
+static __attribute__((noinline)) size_t foreign_literal_len(struct str s, size_t i)
 {
-    size_t i = 0;
-
     for (;;) {
-        i += ascii_run((struct str){s.ptr + i, s.len - i});
-        if (i == s.len || (unsigned char)s.ptr[i] < 0x80)
-            return i;
-
-        size_t n = foreign_run((struct str){s.ptr + i, s.len - i});
+        const size_t n = foreign_run((struct str){s.ptr + i, s.len - i});
 
         if (n == 0)
             return i;
         i += n;
+        i += ascii_run((struct str){s.ptr + i, s.len - i});
+        if (i == s.len || (unsigned char)s.ptr[i] < 0x80)
+            return i;
     }
+}
+
+size_t utf8_literal_len(struct str s)
+{
+    const size_t i = ascii_run(s);
+
+    return i == s.len || (unsigned char)s.ptr[i] < 0x80 ? i : foreign_literal_len(s, i);
 }
 
 /* Loads the last n < 8 bytes before end, of a text of len bytes, with zeros above them. */

@@ -11,6 +11,9 @@
 #include <stdlib.h>
 
 /* An object of at most so many members is searched for a name, a larger one is sorted. */
+#define SEARCHED_MAX 256
+
+/* Room for so many members is on the stack. */
 #define FEW 64
 
 /* What is hashed: each has a seed of its own, so that "1" is not 1, nor [] {}. */
@@ -33,7 +36,7 @@ struct hashing {
 
 /* A bit for some bits of each name, to find most new names without a search. */
 struct names {
-    uint64_t bits[4];
+    uint64_t bits[8];
 };
 
 static bool may_hold(struct names *names, uint64_t name)
@@ -87,7 +90,7 @@ static void push(struct hashing *h, uint64_t name, uint64_t value)
 /* Puts a member into the object whose members begin at `from`. */
 static void put(struct hashing *h, size_t from, struct names *names, struct member m)
 {
-    if (may_hold(names, m.name) && h->n - from <= FEW)
+    if (may_hold(names, m.name) && h->n - from <= SEARCHED_MAX)
         for (size_t i = from; i < h->n; i++)
             if (h->list[i].name == m.name) {
                 h->list[i].value = m.value;
@@ -110,10 +113,10 @@ static uint64_t sum(struct member *list, size_t n)
 {
     uint64_t total = 0;
 
-    if (n > FEW)
+    if (n > SEARCHED_MAX)
         qsort(list, n, sizeof(*list), by_name);
     for (size_t i = 0; i < n; i++)
-        if (n <= FEW || i + 1 == n || list[i].name != list[i + 1].name)
+        if (n <= SEARCHED_MAX || i + 1 == n || list[i].name != list[i + 1].name)
             total += hash_mix(list[i].name, list[i].value);
     return total;
 }

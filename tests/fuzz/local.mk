@@ -6,6 +6,8 @@ fuzz_replays = %D%/replay_json
 tests_fuzz_replay_json_SOURCES = %D%/fuzz_json.c %D%/replay.c %D%/fuzz.h
 fuzz_replays += %D%/replay_json_difference
 tests_fuzz_replay_json_difference_SOURCES = %D%/fuzz_json_difference.c %D%/replay.c %D%/fuzz.h
+fuzz_replays += %D%/replay_json_hash
+tests_fuzz_replay_json_hash_SOURCES = %D%/fuzz_json_hash.c %D%/replay.c %D%/fuzz.h
 fuzz_replays += %D%/replay_definition
 tests_fuzz_replay_definition_SOURCES = %D%/fuzz_definition.c %D%/replay.c %D%/fuzz.h
 fuzz_replays += %D%/replay_configuration
@@ -74,6 +76,10 @@ noinst_PROGRAMS += %D%/fuzz_json_difference
 tests_fuzz_fuzz_json_difference_SOURCES = %D%/fuzz_json_difference.c %D%/fuzz.h
 tests_fuzz_fuzz_json_difference_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_json_difference_LDADD   = $(program_libs)
+noinst_PROGRAMS += %D%/fuzz_json_hash
+tests_fuzz_fuzz_json_hash_SOURCES = %D%/fuzz_json_hash.c %D%/fuzz.h
+tests_fuzz_fuzz_json_hash_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_json_hash_LDADD   = $(program_libs)
 noinst_PROGRAMS += %D%/fuzz_definition
 tests_fuzz_fuzz_definition_SOURCES = %D%/fuzz_definition.c %D%/fuzz.h
 tests_fuzz_fuzz_definition_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer

@@ -1,8 +1,9 @@
 /*
  * Prints what json_compare() finds between pairs of texts: each line of the standard input is
- * WANTED, a tab, FOUND.  Each line of the output is a list of [KIND, PATH].
+ * WANTED, a tab, FOUND.  Each line of the output is a list of [KIND, PATH]; with `hashes`, true
+ * if both have one hash, or false.
  *
- *     json_pairs [doubles]
+ *     json_pairs [doubles | hashes]
  */
 #include "config.h"
 
@@ -10,6 +11,7 @@
 #include "src/base/buf.h"
 #include "src/format/json.h"
 #include "src/format/json_difference.h"
+#include "src/format/json_hash.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,9 +51,25 @@ static int compare(struct str wanted, struct str found, bool as_doubles,
     return 0;
 }
 
+static int compare_hashes(struct str a, struct str b)
+{
+    const struct str ours = STR("_millrace");
+    const struct json_hashing how = {.ignored = &ours, .n_ignored = 1};
+    struct err err = {0};
+    uint64_t of_a, of_b;
+
+    if (!json_hash(&how, a, &of_a, &err) || !json_hash(&how, b, &of_b, &err)) {
+        fprintf(stderr, "%s\n", err.msg);
+        return 1;
+    }
+    puts(of_a == of_b ? "true" : "false");
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const bool as_doubles = argc > 1 && strcmp(argv[1], "doubles") == 0;
+    const bool as_hashes = argc > 1 && strcmp(argv[1], "hashes") == 0;
     static struct json_difference list[MAX];
     char *line = NULL;
     size_t cap = 0;
@@ -66,8 +84,10 @@ int main(int argc, char **argv)
 
         const size_t at = (size_t)(tab - line);
 
-        rc = compare((struct str){line, at}, (struct str){tab + 1, (size_t)n - at - 1},
-                     as_doubles, list);
+        const struct str wanted = {line, at}, found = {tab + 1, (size_t)n - at - 1};
+
+        rc = as_hashes ? compare_hashes(wanted, found)
+                       : compare(wanted, found, as_doubles, list);
     }
     free(line);
     return rc;

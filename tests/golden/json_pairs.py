@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Random pairs of documents: json_compare() finds the differences that Python finds.
+"""Random pairs of documents: json_compare() finds the differences that Python finds, and
+json_hash() tells whether there are any.
 
     json_pairs.py PROGRAM [SEED]
 
@@ -127,6 +128,16 @@ def wished(line, as_doubles):
     return out
 
 
+def check_hashes(number, program, lines, wishes):
+    answer = subprocess.run([program, 'hashes'], input='\n'.join(lines) + '\n', capture_output=True, text=True, check=False)
+    found = [json.loads(line) for line in answer.stdout.splitlines()]
+    wrong = [i for i, wish in enumerate(wishes) if answer.returncode or found[i] != (not wish)]
+    print(f'{"not " if wrong else ""}ok {number} - two documents have one hash exactly if they are equal')
+    for i in wrong[:5]:
+        print(f'# {lines[i]}\n#   wished {wishes[i]} {answer.stderr}')
+    return not wrong
+
+
 def check(number, program, lines, what, *words):
     """Returns what was wished, or None if the program found something else."""
     wishes = [wished(line, bool(words)) for line in lines]
@@ -152,12 +163,13 @@ def main():
         wanted = ('o', {name: value(r, 3) for name in r.sample(NAMES, 4)})
         found = changed(r, wanted, r.choice([0, 0.02, 0.1, 0.3]))
         lines.append(text(r, wanted) + '\t' + text(r, found))
-    print(f'1..3\n# seed {seed}')
+    print(f'1..4\n# seed {seed}')
     exact = check(1, sys.argv[1], lines, 'numbers as decimals')
     as_doubles = check(2, sys.argv[1], lines, 'numbers with a point as doubles', 'doubles')
     tells = exact is not None and as_doubles is not None and exact != as_doubles
     print(f'{"" if tells else "not "}ok 3 - some are the same double and not the same decimal')
-    return not tells
+    ok = check_hashes(4, sys.argv[1], lines, [wished(line, False) for line in lines])
+    return not (tells and ok)
 
 
 if __name__ == '__main__':

@@ -81,6 +81,7 @@ unit_tests += \
 	%D%/test_json \
 	%D%/test_json_diff \
 	%D%/test_json_difference \
+	%D%/test_json_hash \
 	%D%/test_json_schema \
 	%D%/test_jsonb \
 	%D%/test_key \
@@ -195,6 +196,7 @@ EXTRA_DIST += \
 	%D%/events.h \
 	%D%/fake_catalog.h \
 	%D%/game.h \
+	%D%/json_value.h \
 	%D%/load_shedding_model.h \
 	%D%/log_steps.h \
 	%D%/memory_log.h \

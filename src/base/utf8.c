@@ -119,23 +119,34 @@ static inline bool copy_long(char *out, const char *p, size_t n, size_t *i)
     return false;
 }
 
-/* Tells whether a special byte is among the sixteen at p, and how many stand before it. */
-static inline bool find_special(const char *p, size_t *before)
+/* Returns how many of the sixteen bytes stand before the first special one; 16: none is. */
+static inline size_t before_special(const char *p)
 {
     const halves special = special_16(load_16(p));
-
 #ifdef __SSE2__
     typedef char chars16 __attribute__((vector_size(16)));
-    const unsigned bits = (unsigned)__builtin_ia32_pmovmskb128((chars16)special);
 
-    *before = (size_t)__builtin_ctz(bits | 0x10000);
-    return bits != 0;
+    return (size_t)__builtin_ctz((unsigned)__builtin_ia32_pmovmskb128((chars16)special) |
+                                 1u << 16);
+#else
+    if (special[0] != 0)
+        return (size_t)__builtin_ctzll(special[0]) / 8;
+    return special[1] != 0 ? 8 + (size_t)__builtin_ctzll(special[1]) / 8 : 16;
 #endif
-    if ((special[0] | special[1]) == 0)
-        return false;
-    *before = special[0] != 0 ? (size_t)__builtin_ctzll(special[0]) / 8
-                              : 8 + (size_t)__builtin_ctzll(special[1]) / 8;
-    return true;
+}
+
+/* Like copy_long(), without the copy. */
+static inline bool pass_long(const char *p, size_t n, size_t *i)
+{
+    for (; n - *i >= 16; *i += 16) {
+        const size_t before = before_special(p + *i);
+
+        if (before == 16) /* adding it here would make each step wait for the one before */
+            continue;
+        *i += before;
+        return true;
+    }
+    return false;
 }
 
 /*
@@ -233,6 +244,14 @@ static inline bool copy_long(char *out, const char *p, size_t n, size_t *i)
     return false;
 }
 
+static inline bool pass_long(const char *p, size_t n, size_t *i)
+{
+    (void)p;
+    (void)n;
+    (void)i;
+    return false;
+}
+
 bool utf8_valid(struct str s)
 {
     size_t i = 0;
@@ -296,11 +315,10 @@ static size_t foreign_run(struct str s)
  */
 static size_t ascii_run(struct str s)
 {
-    size_t i = 0, n;
+    size_t i = 0;
 
-    for (; s.len - i >= 16; i += 16)
-        if (find_special(s.ptr + i, &n))
-            return i + n;
+    if (pass_long(s.ptr, s.len, &i))
+        return i;
     for (; s.len - i >= 8; i += 8) {
         uint64_t special = special_bytes(load_le64(s.ptr + i));
 

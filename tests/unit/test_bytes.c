@@ -162,6 +162,43 @@ static void utf8_of_every_length_is_told_from_other_bytes(void **state)
     assert_in_range(n_valid, 100000, 200000);
 }
 
+/* One character at a time. */
+static size_t literal_len(struct str s)
+{
+    size_t i = 0;
+
+    while (i < s.len && (unsigned char)s.ptr[i] >= ' ' && s.ptr[i] != '"' && s.ptr[i] != '\\') {
+        const size_t n = utf8_char_len((struct str){s.ptr + i, s.len - i});
+
+        if (n == 0)
+            break;
+        i += n;
+    }
+    return i;
+}
+
+/* Each text is a block of its own, so that a sanitizer sees what is read behind the end. */
+static void a_literal_of_json_ends_before_each_byte_that_ends_it(void **state)
+{
+    struct random r;
+
+    (void)state;
+    random_init(&r, 9);
+    for (size_t len = 1; len <= 70; len++)
+        for (size_t at = 0; at < len; at++)
+            for (unsigned byte = 0; byte < 256; byte++) {
+                char *text = malloc(len);
+                const struct str s = {text, len};
+
+                memset(text, 'x', len);
+                text[at] = (char)byte;
+                if (at > 4 && byte % 4 == 0)
+                    memcpy(text + random_below(&r, at - 2), "\xe4\xb8\xad", 3);
+                assert_int_equal(utf8_literal_len(s), literal_len(s));
+                free(text);
+            }
+}
+
 static void every_code_point_survives_encoding(void **state)
 {
     (void)state;
@@ -187,6 +224,7 @@ int main(void)
         cmocka_unit_test(floats_are_ieee_754),
         cmocka_unit_test(only_well_formed_characters_are_utf8),
         cmocka_unit_test(utf8_of_every_length_is_told_from_other_bytes),
+        cmocka_unit_test(a_literal_of_json_ends_before_each_byte_that_ends_it),
         cmocka_unit_test(every_code_point_survives_encoding),
     };
     return cmocka_run_group_tests_name("bytes", tests, NULL, NULL);

@@ -19,7 +19,7 @@
 /* What is hashed: each has a seed of its own, so that "1" is not 1, nor [] {}. */
 enum part { NAME, STRING, NUMBER, WORD, ARRAY, OBJECT, N_PARTS };
 
-struct member {
+struct hashed_member {
     uint64_t name, value; /* their hashes; names with one hash are one name */
     size_t number;        /* its place in the list */
 };
@@ -27,11 +27,12 @@ struct member {
 struct hashing {
     const struct json_hashing *how;
     struct json_reader r;
-    struct member *list; /* of the objects that are open, the innermost last; few, or owned */
+    struct hashed_member
+        *list; /* of the objects that are open, the innermost last; few, or owned */
     size_t n, cap;
     struct buf meaning; /* of the string or name that was read last, if it has escapes */
     uint64_t seeds[N_PARTS];
-    struct member few[FEW];
+    struct hashed_member few[FEW];
 };
 
 /* A bit for some bits of each name, to find most new names without a search. */
@@ -70,7 +71,7 @@ static bool is_ignored(const struct hashing *h, struct str name)
 
 static COLD void grow(struct hashing *h)
 {
-    struct member *list = h->list == h->few ? NULL : h->list;
+    struct hashed_member *list = h->list == h->few ? NULL : h->list;
 
     h->cap *= 2;
     list = mem_resize(list, h->cap, sizeof(*list));
@@ -83,12 +84,12 @@ static void push(struct hashing *h, uint64_t name, uint64_t value)
 {
     if (UNLIKELY(h->n == h->cap))
         grow(h);
-    h->list[h->n] = (struct member){name, value, h->n};
+    h->list[h->n] = (struct hashed_member){name, value, h->n};
     h->n++;
 }
 
 /* Puts a member into the object whose members begin at `from`. */
-static void put(struct hashing *h, size_t from, struct names *names, struct member m)
+static void put(struct hashing *h, size_t from, struct names *names, struct hashed_member m)
 {
     if (may_hold(names, m.name) && h->n - from <= SEARCHED_MAX)
         for (size_t i = from; i < h->n; i++)
@@ -101,7 +102,7 @@ static void put(struct hashing *h, size_t from, struct names *names, struct memb
 
 static int by_name(const void *a, const void *b)
 {
-    const struct member *x = a, *y = b;
+    const struct hashed_member *x = a, *y = b;
 
     if (x->name != y->name)
         return x->name < y->name ? -1 : 1;
@@ -109,7 +110,7 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Returns the sum of n members, the last of each name; may sort them. */
-static uint64_t sum(struct member *list, size_t n)
+static uint64_t sum(struct hashed_member *list, size_t n)
 {
     uint64_t total = 0;
 
@@ -141,7 +142,7 @@ static uint64_t hash_object(struct hashing *h)
 
         const uint64_t name_hash = hash_bytes(name, h->seeds[NAME]);
 
-        put(h, from, &names, (struct member){.name = name_hash, .value = hash_value(h)});
+        put(h, from, &names, (struct hashed_member){.name = name_hash, .value = hash_value(h)});
     }
 
     const uint64_t total = sum(h->list + from, h->n - from);

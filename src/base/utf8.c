@@ -313,7 +313,7 @@ static size_t foreign_run(struct str s)
 /*
  * Returns the length of the plain ASCII at the start of s that a JSON string holds unescaped.
  */
-static size_t ascii_run(struct str s)
+static inline size_t ascii_run(struct str s)
 {
     size_t i = 0;
 

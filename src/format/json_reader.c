@@ -151,7 +151,7 @@ static size_t escape_len(struct str s, size_t i)
 }
 
 /* Passes a string with both quotes; raw is the text between them. */
-static bool scan_string(struct json_reader *r, struct str *raw)
+static inline bool scan_string(struct json_reader *r, struct str *raw)
 {
     struct str s = r->text;
     size_t i = r->pos + 1;
@@ -260,7 +260,7 @@ bool json_enter_array(struct json_reader *r)
  * Steps past the comma to the next member or element of the innermost level. At the closing
  * bracket, leaves the level and returns false.
  */
-static bool step(struct json_reader *r, char close)
+static inline bool step(struct json_reader *r, char close)
 {
     if (r->pending && !json_skip(r))
         return false;

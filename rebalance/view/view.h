@@ -5,8 +5,6 @@
  * node's locks without waiting for a database, the engine or the store.  What these answered is
  * as of their last answer (rebalance/watch/engine_watch.h, rebalance/watch/store_watch.h).
  *
- * Only the node's files include this.
- *
  * @thread its maker's
  */
 #ifndef REBALANCE_VIEW_VIEW_H

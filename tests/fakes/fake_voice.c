@@ -230,8 +230,8 @@ static bool takes_parameters(const struct fake_http_request *req,
                              struct fake_http_answer *answer)
 {
     static const char *const known[] = {"require_alias", "timeout", "filter_path",
-                                        "format",        "h",       "scroll",
-                                        "routing",       "_source"};
+                                        "level",         "format",  "h",
+                                        "scroll",        "routing", "_source"};
     struct str rest = req->query;
 
     while (rest.len > 0) {

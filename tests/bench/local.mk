@@ -15,3 +15,7 @@ EXTRA_DIST += %D%/decode.py %D%/peers/java/Decode.java %D%/peers/java/pom.xml \
 noinst_PROGRAMS += %D%/bench_decode
 tests_bench_bench_decode_SOURCES = %D%/bench_decode.c
 tests_bench_bench_decode_LDADD   = $(program_libs)
+# Anti-entropy trees: two sides of ten million entries.
+noinst_PROGRAMS += %D%/bench_trees
+tests_bench_bench_trees_SOURCES = %D%/bench_trees.c
+tests_bench_bench_trees_LDADD   = $(program_libs)

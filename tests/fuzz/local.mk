@@ -47,7 +47,15 @@ tests_fuzz_replay_text_SOURCES = %D%/fuzz_text.c %D%/replay.c %D%/fuzz.h
 fuzz_replays += %D%/replay_number
 tests_fuzz_replay_number_SOURCES = %D%/fuzz_number.c %D%/replay.c %D%/fuzz.h
 
+# What a killed process or a bad disk leaves of a tree.
+fuzz_replays += %D%/replay_tree
+tests_fuzz_replay_tree_SOURCES = %D%/fuzz_tree.c %D%/replay.c %D%/fuzz.h
+
 if FUZZERS
+noinst_PROGRAMS += %D%/fuzz_tree
+tests_fuzz_fuzz_tree_SOURCES = %D%/fuzz_tree.c %D%/fuzz.h
+tests_fuzz_fuzz_tree_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_tree_LDADD   = $(program_libs)
 noinst_PROGRAMS += %D%/fuzz_log
 tests_fuzz_fuzz_log_SOURCES = %D%/fuzz_log.c %D%/fuzz.h
 tests_fuzz_fuzz_log_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer

@@ -176,6 +176,12 @@ unit_tests += \
 	%D%/test_transform \
 	%D%/test_transport \
 	%D%/test_transport_file \
+	%D%/test_tree \
+	%D%/test_tree_compare \
+	%D%/test_tree_damage \
+	%D%/test_tree_id \
+	%D%/test_tree_kill \
+	%D%/test_tree_model \
 	%D%/test_unpack \
 	%D%/test_usual \
 	%D%/test_value_change \
@@ -205,6 +211,8 @@ EXTRA_DIST += \
 	%D%/index_queue_fixture.h \
 	%D%/index_queue_model.h \
 	%D%/shop_fixture.h \
+	%D%/tree_compared.h \
+	%D%/tree_fixture.h \
 	%D%/vectors.h \
 	%D%/writes.h
 

@@ -66,8 +66,8 @@ bool tree_open(struct tree **out, const char *path, const struct tree_identity *
 bool tree_close(struct tree *t, bool durable, struct err *err) MUST_CHECK;
 
 /* Inserts or replaces. When the tree is full, writes it into a file with 1.25 times the
- * buckets, which takes about 0.2 s for each million entries; if the disk has no room for that,
- * the tree stays as it is, becomes slower, and tries again some puts later. */
+ * buckets, which takes half a second for each million entries; if the disk has no room for
+ * that, the tree stays as it is, becomes slower, and tries again some puts later. */
 bool tree_put(struct tree *t, struct str id, uint64_t hash, struct err *err) MUST_CHECK;
 bool tree_remove(struct tree *t, struct str id, struct err *err) MUST_CHECK;
 bool tree_find(struct tree *t, struct str id, bool *found, uint64_t *hash,

@@ -290,10 +290,12 @@ bool tree_file_settle(struct tree_file *f, struct err *err)
 bool tree_file_check(struct tree_file *f, uint32_t bucket, struct err *err)
 {
     const uint8_t bit = (uint8_t)(1u << bucket % 8);
-    const struct tree_bucket b = {.number = bucket, .sum = tree_file_sum(f, bucket)};
 
     if ((f->is_checked[bucket / 8] & bit) != 0)
         return true;
+
+    const struct tree_bucket b = {.number = bucket, .sum = tree_file_sum(f, bucket)};
+
     if (!tree_bucket_read(&f->view, &b, &f->scratch, err))
         return false;
     f->is_checked[bucket / 8] |= bit;

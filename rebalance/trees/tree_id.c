@@ -124,11 +124,10 @@ void tree_id_pack(struct tree_id *out, struct str text)
             memcpy(out->bytes + 1, text.ptr, text.len);
         return;
     }
-    for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(forms); i++)
         if (pack_form(out, &forms[i], text))
             return;
-        memset(out, 0, sizeof(*out)); /* its first digits */
-    }
+    memset(out, 0, sizeof(*out)); /* some digits of a form that it nearly had */
     if (!pack_decimal(out, text))
         pack_hash(out, text);
 }

@@ -5,7 +5,8 @@
 
 #include "tests/unit/tree_compared.h"
 
-#include "rebalance/trees/tree_page.h"
+#include "rebalance/trees/tree_change.h"
+#include "rebalance/trees/tree_header.h"
 #include "src/base/random.h"
 
 #define KEYS 60
@@ -175,6 +176,55 @@ static void pages_of_zeros_are_no_empty_pages(void **state)
     }
 }
 
+static void a_changed_sum_of_a_closed_file_is_seen_at_once(void **state)
+{
+    (void)state;
+    make_source(true);
+    whole.ptr[tree_sum_at(0)] ^= 1;
+    assert_false(try_bytes(buf_str(&whole), "sum"));
+}
+
+static void a_header_that_counts_other_entries_is_refused(void **state)
+{
+    const struct tree_shape shape = tree_shape_of(1);
+    struct tree_state header;
+    struct err err = {0};
+
+    (void)state;
+    make_source(false);
+    assert_true(tree_state_parse((uint8_t *)whole.ptr + TREE_STATE_AT, &shape, &header, &err));
+    header.count++;
+    tree_state_format((uint8_t *)whole.ptr + TREE_STATE_AT, &header);
+    memset(whole.ptr + TREE_CHANGE_AT, 0, 16); /* which would repeat the state */
+    assert_false(try_bytes(buf_str(&whole), "count"));
+}
+
+/* An emptied page adds nothing to a sum, but two buckets must not share it. */
+static void a_bucket_that_leads_to_the_page_of_another_is_refused(void **state)
+{
+    const struct tree_shape shape = tree_shape_of(20);
+    struct tree *t = tree_make("t", &tree_source, 20 * 130);
+    uint64_t k = 0;
+
+    (void)state;
+    assert_int_equal(tree_n_buckets(t), 20);
+    for (uint64_t n = 0; n < TREE_PAGE_ENTRIES + 1; k++) {
+        struct tree_id id;
+
+        tree_id_pack(&id, tree_text(k));
+        if (tree_bucket_of(id.bytes, 20) != 7)
+            continue;
+        tree_must_put(t, k, 1);
+        n++;
+    }
+    tree_must_remove(t, k - 1); /* the only entry of its second page */
+    tree_end(t, false);
+    tree_file_bytes("t", &whole);
+    store_le32(whole.ptr + (size_t)(shape.first_bucket + 8) * TREE_PAGE_SIZE + 8,
+               shape.first_more);
+    assert_false(try_bytes(buf_str(&whole), "next page"));
+}
+
 int main(void)
 {
 #define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -184,6 +234,9 @@ int main(void)
         IN_FOLDER(a_file_that_was_cut_is_refused),
         IN_FOLDER(a_closed_file_that_became_longer_is_refused),
         IN_FOLDER(pages_of_zeros_are_no_empty_pages),
+        IN_FOLDER(a_changed_sum_of_a_closed_file_is_seen_at_once),
+        IN_FOLDER(a_header_that_counts_other_entries_is_refused),
+        IN_FOLDER(a_bucket_that_leads_to_the_page_of_another_is_refused),
     };
 
     return cmocka_run_group_tests_name("tree_damage", tests, NULL, NULL);

@@ -245,6 +245,9 @@ static void a_file_that_was_being_extended_is_as_before(void **state)
     tree_file_write("t", buf_str(&bytes));
     read_content(&new);
     assert_memory_equal(&old, &new, sizeof(old));
+    tree_end(tree_reopen("t", &tree_source), true);
+    read_content(&new); /* it is not too long either */
+    assert_memory_equal(&old, &new, sizeof(old));
     buf_free(&bytes);
 }
 

@@ -23,26 +23,18 @@
 
 /* ---- looking up ---- */
 
-static int compare_names(struct str a, struct str b)
-{
-    const size_t len = a.len < b.len ? a.len : b.len;
-    const int c = len == 0 ? 0 : memcmp(a.ptr, b.ptr, len);
-
-    return c != 0 ? c : (a.len > b.len) - (a.len < b.len);
-}
-
 static int compare_indexes(const void *a, const void *b)
 {
-    return compare_names(((const struct engine_index *)a)->name,
-                         ((const struct engine_index *)b)->name);
+    return str_order(((const struct engine_index *)a)->name,
+                     ((const struct engine_index *)b)->name);
 }
 
 static int compare_holders(const void *a, const void *b)
 {
     const struct engine_holder *x = a, *y = b;
-    const int c = compare_names(x->alias, y->alias);
+    const int c = str_order(x->alias, y->alias);
 
-    return c != 0 ? c : compare_names(x->index, y->index);
+    return c != 0 ? c : str_order(x->index, y->index);
 }
 
 size_t engine_facts_from(const struct engine_facts *f, struct str name)
@@ -52,7 +44,7 @@ size_t engine_facts_from(const struct engine_facts *f, struct str name)
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
 
-        if (compare_names(f->indexes[middle].name, name) < 0)
+        if (str_order(f->indexes[middle].name, name) < 0)
             low = middle + 1;
         else
             high = middle;
@@ -75,7 +67,7 @@ const struct engine_holder *engine_facts_holders(const struct engine_facts *f, s
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
 
-        if (compare_names(f->holders[middle].alias, alias) < 0)
+        if (str_order(f->holders[middle].alias, alias) < 0)
             low = middle + 1;
         else
             high = middle;

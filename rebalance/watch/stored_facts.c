@@ -5,26 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_texts(struct str a, struct str b)
-{
-    const size_t len = a.len < b.len ? a.len : b.len;
-    const int c = len == 0 ? 0 : memcmp(a.ptr, b.ptr, len);
-
-    return c != 0 ? c : (a.len > b.len) - (a.len < b.len);
-}
-
 static int compare_versions(const void *a, const void *b)
 {
     const struct stored_version *x = a, *y = b;
-    const int c = compare_texts(x->index, y->index);
+    const int c = str_order(x->index, y->index);
 
     return c != 0 ? c : (x->number > y->number) - (x->number < y->number);
 }
 
 static int compare_wanted(const void *a, const void *b)
 {
-    return compare_texts(((const struct wanted_index *)a)->alias,
-                         ((const struct wanted_index *)b)->alias);
+    return str_order(((const struct wanted_index *)a)->alias,
+                     ((const struct wanted_index *)b)->alias);
 }
 
 void stored_facts_order(struct stored_facts *s)

@@ -164,14 +164,6 @@ const char *yaml_kind_name(const struct yaml_node *n)
 
 /* ---- JSON out ---- */
 
-static int compare_texts(struct str a, struct str b)
-{
-    size_t len = a.len < b.len ? a.len : b.len;
-    int order = len == 0 ? 0 : memcmp(a.ptr, b.ptr, len);
-
-    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
-}
-
 struct yaml_pair {
     struct str name;
     const struct yaml_node *value;
@@ -181,7 +173,7 @@ static int compare_pairs(const void *a, const void *b)
 {
     const struct yaml_pair *x = a, *y = b;
 
-    return compare_texts(x->name, y->name);
+    return str_order(x->name, y->name);
 }
 
 static struct yaml_pair *pairs_of(const struct yaml_node *map, bool sorted)

@@ -255,11 +255,8 @@ static int compare_names(const void *a, const void *b)
 {
     const struct yaml_node *x = *(struct yaml_node *const *)a,
                            *y = *(struct yaml_node *const *)b;
-    size_t len = x->text.len < y->text.len ? x->text.len : y->text.len;
-    int order = memcmp(x->text.ptr, y->text.ptr, len);
+    int order = str_order(x->text, y->text);
 
-    if (order == 0)
-        order = (x->text.len > y->text.len) - (x->text.len < y->text.len);
     if (order == 0)
         order = (x->place.line > y->place.line) - (x->place.line < y->place.line);
     if (order == 0)

@@ -155,20 +155,12 @@ static struct query_parameter read_pair(struct str text)
     return p;
 }
 
-static int compare_bytes(struct str a, struct str b)
-{
-    const size_t len = a.len < b.len ? a.len : b.len;
-    const int order = len == 0 ? 0 : memcmp(a.ptr, b.ptr, len);
-
-    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
-}
-
 static int compare_pairs(const void *a, const void *b)
 {
     const struct query_parameter *x = a, *y = b;
-    const int order = compare_bytes(buf_str(&x->name), buf_str(&y->name));
+    const int order = str_order(buf_str(&x->name), buf_str(&y->name));
 
-    return order != 0 ? order : compare_bytes(buf_str(&x->value), buf_str(&y->value));
+    return order != 0 ? order : str_order(buf_str(&x->value), buf_str(&y->value));
 }
 
 static size_t count_of(struct str s, char c)

@@ -240,12 +240,7 @@ static void list_section(struct arena *a, const struct definitions *d, const str
 
 static int compare_object(const void *name, const void *object)
 {
-    const struct str a = *(const struct str *)name,
-                     b = ((const struct defined_object *)object)->name;
-    const size_t len = a.len < b.len ? a.len : b.len;
-    const int order = len == 0 ? 0 : memcmp(a.ptr, b.ptr, len);
-
-    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
+    return str_order(*(const struct str *)name, ((const struct defined_object *)object)->name);
 }
 
 static const struct defined_object *find_object(const struct section *s, struct str name)

@@ -92,29 +92,21 @@ static void *add(struct definitions *d, enum section s)
     return object_of(d, s, (*n)++);
 }
 
-static int compare_texts(struct str a, struct str b)
-{
-    size_t len = a.len < b.len ? a.len : b.len;
-    int order = len == 0 ? 0 : memcmp(a.ptr, b.ptr, len);
-
-    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
-}
-
 static int compare_topics(const void *a, const void *b)
 {
-    return compare_texts(((const struct topic_definition *)a)->name,
-                         ((const struct topic_definition *)b)->name);
+    return str_order(((const struct topic_definition *)a)->name,
+                     ((const struct topic_definition *)b)->name);
 }
 
 static int compare_databases(const void *a, const void *b)
 {
-    return compare_texts(((const struct database_definition *)a)->name,
-                         ((const struct database_definition *)b)->name);
+    return str_order(((const struct database_definition *)a)->name,
+                     ((const struct database_definition *)b)->name);
 }
 
 static int compare_tables(const void *a, const void *b)
 {
-    return compare_texts(table_name(a), table_name(b));
+    return str_order(table_name(a), table_name(b));
 }
 
 static void sort(struct definitions *d)

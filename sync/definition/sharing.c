@@ -226,13 +226,9 @@ static int compare_indexes(const void *a, const void *b)
 {
     const struct table_definition *x = *(const struct table_definition *const *)a,
                                   *y = *(const struct table_definition *const *)b;
-    const struct str i = table_index(x), k = table_index(y);
-    const size_t len = i.len < k.len ? i.len : k.len;
-    const int order = len == 0 ? 0 : memcmp(i.ptr, k.ptr, len);
+    const int order = str_order(table_index(x), table_index(y));
 
-    if (order != 0 || i.len != k.len)
-        return order != 0 ? order : (i.len > k.len) - (i.len < k.len);
-    return (x > y) - (x < y);
+    return order != 0 ? order : (x > y) - (x < y);
 }
 
 /*

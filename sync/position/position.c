@@ -79,11 +79,7 @@ static int compare_files(struct str a, struct str b)
 
     if (position_file_number(a, &x) && position_file_number(b, &y))
         return (x > y) - (x < y);
-
-    const size_t len = a.len < b.len ? a.len : b.len;
-    const int order = len > 0 ? memcmp(a.ptr, b.ptr, len) : 0;
-
-    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
+    return str_order(a, b);
 }
 
 int position_compare(struct position a, struct position b)

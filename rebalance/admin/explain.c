@@ -71,11 +71,6 @@ static bool definitions_in_use(struct coordinator *co, struct str table, struct 
 
 /* ---- of tables that share an index ---- */
 
-static bool has_prefix(struct str id, struct str prefix)
-{
-    return id.len >= prefix.len && memcmp(id.ptr, prefix.ptr, prefix.len) == 0;
-}
-
 static struct str id_prefix(struct arena *a, const struct table_definition *t)
 {
     if (t->join.given)
@@ -98,7 +93,7 @@ static bool choose_member(struct explained *e, struct str asked, struct str *id,
         if (n == 1 || str_equal(members[i]->table, asked))
             found = members[i];
     for (size_t i = 0; i < n && found == NULL; i++)
-        if (has_prefix(*id, id_prefix(e->arena, members[i])))
+        if (str_has_prefix(*id, id_prefix(e->arena, members[i])))
             found = members[i];
     if (found == NULL)
         return refuse(err, 422,
@@ -107,7 +102,7 @@ static bool choose_member(struct explained *e, struct str asked, struct str *id,
                       "whole _id",
                       STR_ARG(table_index(e->table)));
     e->table = found;
-    if (has_prefix(*id, id_prefix(e->arena, found)))
+    if (str_has_prefix(*id, id_prefix(e->arena, found)))
         return true;
     buf_append(&whole, id_prefix(e->arena, found));
     buf_append(&whole, *id);

@@ -4,11 +4,6 @@
 
 #include "sync/document/membership.h"
 
-static bool has_prefix(struct str id, struct str prefix)
-{
-    return id.len >= prefix.len && memcmp(id.ptr, prefix.ptr, prefix.len) == 0;
-}
-
 static struct str prefix_of(const struct verify_run *run, const struct target *t)
 {
     const struct table_definition *table =
@@ -28,7 +23,7 @@ static struct target *choose_target(const struct verify_run *run, struct str id)
     for (size_t i = 0; i < run->n_targets; i++) {
         struct target *t = run->targets[i];
 
-        if (run->n_targets > 1 && has_prefix(id, prefix_of(run, t)))
+        if (run->n_targets > 1 && str_has_prefix(id, prefix_of(run, t)))
             return t;
         if (str_equal(str_from(t->table), run->table->table))
             asked = t;
@@ -51,7 +46,7 @@ bool verify_run_name_key(struct verify_run *run, struct str given, struct verify
     const struct str prefix = prefix_of(run, k->target);
     const struct plan *plan = ((struct reading *)k->target->plan)->plan;
 
-    if (!has_prefix(given, prefix))
+    if (!str_has_prefix(given, prefix))
         buf_append(&id, prefix);
     buf_append(&id, given);
 
@@ -69,7 +64,7 @@ bool verify_run_name_key(struct verify_run *run, struct str given, struct verify
 static struct target *find_owner(const struct verify_run *run, struct str id)
 {
     for (size_t i = 0; i < run->n_targets; i++)
-        if (has_prefix(id, prefix_of(run, run->targets[i])))
+        if (str_has_prefix(id, prefix_of(run, run->targets[i])))
             return run->targets[i];
     return NULL;
 }

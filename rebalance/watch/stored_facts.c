@@ -3,7 +3,6 @@
 #include "rebalance/watch/stored_facts.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static int compare_versions(const void *a, const void *b)
 {

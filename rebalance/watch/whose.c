@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const struct {
     const char *text, *option;
@@ -104,9 +103,7 @@ static struct claim claim_versions(const struct stored_facts *s, const struct en
                                    struct str alias, const struct take *take)
 {
     for (size_t i = engine_facts_from(f, alias);
-         i < f->n_indexes && f->indexes[i].name.len >= alias.len &&
-         memcmp(f->indexes[i].name.ptr, alias.ptr, alias.len) == 0;
-         i++) {
+         i < f->n_indexes && str_has_prefix(f->indexes[i].name, alias); i++) {
         const struct engine_index *index = &f->indexes[i];
 
         if (whose_version(alias, index->name) == 0 || !index->is_marked)

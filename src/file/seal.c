@@ -161,7 +161,7 @@ void seal_text(const struct seal *s, struct str label, struct str text, struct b
 
 bool seal_is_text(struct str text)
 {
-    return text.len >= PREFIX.len && memcmp(text.ptr, PREFIX.ptr, PREFIX.len) == 0;
+    return str_has_prefix(text, PREFIX);
 }
 
 bool seal_open_text(const struct seal *s, struct str label, struct str sealed, struct buf *out)

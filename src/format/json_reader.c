@@ -232,7 +232,7 @@ static bool scan_word(struct json_reader *r, struct str word)
 {
     struct str rest = {r->text.ptr + r->pos, r->text.len - r->pos};
 
-    if (rest.len < word.len || memcmp(rest.ptr, word.ptr, word.len) != 0)
+    if (!str_has_prefix(rest, word))
         return false;
     r->pos += word.len;
     return true;

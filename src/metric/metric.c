@@ -156,9 +156,9 @@ void metric_append_histogram(struct buf *out, enum metric metric, const struct h
     buf_append_char(out, '\n');
 }
 
-static bool has_prefix(struct str *s, struct str prefix)
+static bool skip_prefix(struct str *s, struct str prefix)
 {
-    if (s->len < prefix.len || memcmp(s->ptr, prefix.ptr, prefix.len) != 0)
+    if (!str_has_prefix(*s, prefix))
         return false;
     *s = (struct str){s->ptr + prefix.len, s->len - prefix.len};
     return true;
@@ -167,11 +167,11 @@ static bool has_prefix(struct str *s, struct str prefix)
 /* Returns true if the line is a sample of this metric. */
 static bool is_of(struct str line, const struct row *row)
 {
-    if (!has_prefix(&line, str_from(row->name)))
+    if (!skip_prefix(&line, str_from(row->name)))
         return false;
     if (row->type == DISTRIBUTION)
-        (void)(has_prefix(&line, STR("_bucket")) || has_prefix(&line, STR("_sum")) ||
-               has_prefix(&line, STR("_count")));
+        (void)(skip_prefix(&line, STR("_bucket")) || skip_prefix(&line, STR("_sum")) ||
+               skip_prefix(&line, STR("_count")));
     return line.len > 0 && (line.ptr[0] == '{' || line.ptr[0] == ' ');
 }
 

@@ -14,8 +14,7 @@
 /* data, data_hot, data_content ...: every role that holds documents begins like this. */
 static bool takes_documents(struct str role)
 {
-    return json_string_equal(role, STR("ingest")) ||
-           (role.len >= 4 && memcmp(role.ptr, "data", 4) == 0);
+    return json_string_equal(role, STR("ingest")) || str_has_prefix(role, STR("data"));
 }
 
 static bool read_roles(struct json_reader *r)

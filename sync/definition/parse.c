@@ -17,7 +17,6 @@
 #include "sync/definition/read.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* The three lists of definitions, to be handled by one code. */
 enum section { SECTION_TOPICS = 0, SECTION_DATABASES, SECTION_TABLES, N_SECTIONS };

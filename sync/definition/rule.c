@@ -119,7 +119,7 @@ const char *rule_field(struct str text)
     for (size_t i = 0; i < text.len; i++)
         if ((unsigned char)text.ptr[i] < 0x20)
             return "is not a field name: it has a control character";
-    if (text.len >= 9 && memcmp(text.ptr, "_millrace", 9) == 0)
+    if (str_has_prefix(text, STR("_millrace")))
         return "is not a field name: Millrace adds `_millrace` itself";
     for (size_t i = 0; i < ARRAY_LEN(reserved); i++)
         if (str_equal(text, str_from(reserved[i])))

@@ -10,8 +10,6 @@
 #include "sync/value/schema.h"
 #include "sync/value/value.h"
 
-#include <string.h>
-
 static const struct value *value_at(const size_t *map, const struct value *row, size_t at)
 {
     return &row[map != NULL ? map[at] : at];
@@ -161,7 +159,7 @@ bool row_document_parse_id(const struct plan_node *root, struct str id, struct b
 {
     const struct str prefix = root->membership == NULL ? STR("") : root->membership->prefix;
 
-    if (id.len < prefix.len || memcmp(id.ptr, prefix.ptr, prefix.len) != 0)
+    if (!str_has_prefix(id, prefix))
         return err_set(err, ERR_REJECT, "`%" STR_FMT "` is not the _id of a row of %" STR_FMT,
                        STR_ARG(id), STR_ARG(root->schema->table));
     id = (struct str){id.ptr + prefix.len, id.len - prefix.len};

@@ -115,8 +115,7 @@ static bool is_type(struct str type, const char *rule)
 
 static bool begins_with(struct str reason, const char *rule)
 {
-    return rule == ANY ||
-           (reason.len >= strlen(rule) && memcmp(reason.ptr, rule, strlen(rule)) == 0);
+    return rule == ANY || str_has_prefix(reason, str_from(rule));
 }
 
 /* Find the number after the first `name` in s.  *rest gets the text behind it. */

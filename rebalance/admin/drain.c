@@ -27,9 +27,8 @@ bool coordinator_drain(struct coordinator *co, const struct drain_request *r, st
     struct json_writer w = {.out = json};
     int64_t timeout_ms;
 
-    if (co->delivery == NULL)
-        return refuse(err, 503,
-                      "a drain needs the running daemon; fix: start it with millrace run");
+    if (!coordinator_is_daemon(co, "a drain", err))
+        return false;
     if (!find_timeout(co, r, &timeout_ms, err))
         return false;
 
@@ -52,8 +51,8 @@ bool coordinator_drain_cancel(struct coordinator *co, struct buf *json, struct e
 {
     struct json_writer w = {.out = json};
 
-    if (co->delivery == NULL)
-        return refuse(err, 503, "nothing was drained: the daemon is not running");
+    if (!coordinator_is_daemon(co, "a drain", err))
+        return false;
     delivery_drain_cancel(co->delivery);
     json_open_object(&w);
     json_put_cstr(&w, STR("schema"), "millrace/drain-cancel/1");

@@ -152,9 +152,8 @@ bool coordinator_dead_letter_replay(struct coordinator *co, const struct dead_le
     size_t n;
     bool ok;
 
-    if (co->delivery == NULL)
-        return refuse(err, 503,
-                      "replay needs the running daemon; fix: start it with millrace run");
+    if (!coordinator_is_daemon(co, "replay", err))
+        return false;
     page.limit = PAGE;
     do
         ok = replay_page(co, &page, &done, &n, err);

@@ -46,6 +46,13 @@ bool refuse(struct err *err, int status, const char *fmt, ...)
     return err_set_code(err, ERR_REJECT, "http", status, "%s", msg);
 }
 
+bool coordinator_is_daemon(const struct coordinator *co, const char *what, struct err *err)
+{
+    return co->delivery != NULL ||
+           refuse(err, 503, "%s needs the running daemon; fix: start it with millrace run",
+                  what);
+}
+
 /* Refuse changes while stopping: the API answers requests until the very end. */
 bool coordinator_begin(struct coordinator *co, struct err *err)
 {

@@ -46,6 +46,12 @@ bool coordinator_begin(struct coordinator *co, struct err *err)
 
 /* Set the error of a request and return false. status is the HTTP status. */
 bool refuse(struct err *err, int status, const char *fmt, ...) PRINTF_LIKE(3, 4);
+/*
+ * Refuse (503) what a command without a daemon cannot do.  what: "a drain", for the message.
+ * Returns true if this is the daemon.
+ */
+bool coordinator_is_daemon(const struct coordinator *co, const char *what,
+                           struct err *err) MUST_CHECK;
 
 /*
  * Load definitions and catalogue from the store. On failure both stay as they were, and the

@@ -200,9 +200,8 @@ static bool check(const struct coordinator *co, const struct trace_request *r, s
 {
     struct position at;
 
-    if (co->delivery == NULL)
-        return refuse(err, 503,
-                      "trace needs the running daemon; fix: start it with millrace run");
+    if (!coordinator_is_daemon(co, "trace", err))
+        return false;
     if (r->from.len > 0 && !position_parse(r->from, &at, err))
         return refuse(err, 422, "\"from\" must be FILE:OFFSET, not %" STR_FMT,
                       STR_ARG(r->from));

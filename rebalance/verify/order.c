@@ -147,9 +147,8 @@ static bool begin(struct coordinator *co, const struct verify_run *run,
 
 static bool check(struct coordinator *co, const struct verify_order *o, struct err *err)
 {
-    if (co->delivery == NULL)
-        return refuse(err, 503,
-                      "verify needs the running daemon; fix: start it with millrace run");
+    if (!coordinator_is_daemon(co, "verify", err))
+        return false;
     if (o->samples && (o->sample == 0 || o->sample > VERIFY_SAMPLE_MAX))
         return refuse(err, 422, "a sample has 1 to %d documents, not %" PRIu64,
                       VERIFY_SAMPLE_MAX, o->sample);

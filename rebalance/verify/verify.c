@@ -62,9 +62,8 @@ static bool verify(struct errand *e, struct err *err)
 
 static bool check(const struct coordinator *co, const struct verify_request *r, struct err *err)
 {
-    if (co->delivery == NULL)
-        return refuse(err, 503,
-                      "verify needs the running daemon; fix: start it with millrace run");
+    if (!coordinator_is_daemon(co, "verify", err))
+        return false;
     if (r->n_keys == 0 || r->n_keys > VERIFY_KEYS_MAX)
         return refuse(err, 422, "verify which rows? give 1 to %d keys", VERIFY_KEYS_MAX);
     return true;

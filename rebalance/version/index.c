@@ -98,9 +98,8 @@ bool coordinator_index_create(struct coordinator *co, struct str table,
     struct change ch;
     struct created_version created = {0};
 
-    if (co->delivery == NULL)
-        return refuse(err, 503,
-                      "index builds need the running daemon; fix: start it with millrace run");
+    if (!coordinator_is_daemon(co, "an index build", err))
+        return false;
     if (opt->keep > KEEP_MAX)
         return refuse(err, 400, "at most %d older versions can be kept", KEEP_MAX);
     if (!begin(co, table, &ch, err))
@@ -176,9 +175,8 @@ bool coordinator_index_cutover(struct coordinator *co, struct str table, uint64_
     struct change ch;
     struct created_version published = {0};
 
-    if (co->delivery == NULL)
-        return refuse(err, 503,
-                      "a cutover needs the running daemon; fix: start it with millrace run");
+    if (!coordinator_is_daemon(co, "a cutover", err))
+        return false;
     if (!begin(co, table, &ch, err))
         return false;
 

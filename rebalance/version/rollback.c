@@ -322,9 +322,8 @@ bool coordinator_index_rollback(struct coordinator *co, struct str table, uint64
     struct definitions *d;
     struct returning r = {0};
 
-    if (co->delivery == NULL)
-        return refuse(err, 503,
-                      "a rollback needs the running daemon; fix: start it with millrace run");
+    if (!coordinator_is_daemon(co, "a rollback", err))
+        return false;
     if (!coordinator_begin(co, err))
         return false;
     d = coordinator_definitions(co);

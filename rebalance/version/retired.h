@@ -5,8 +5,7 @@
 
 /*
  * Drop indexes that are retired or history after index.retire_after, unless an alias leads to
- * them.  Acts at
- * intervals; blocks on the engine and takes admin_lock.  @thread aliases
+ * them.  Acts at intervals; blocks on the engine and takes admin_lock.  @thread aliases
  */
 void coordinator_drop_retired(struct coordinator *co);
 /* The retired indexes that are due and stay, each with its reason.  Locked inside. */

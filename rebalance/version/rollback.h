@@ -1,4 +1,8 @@
-/* Older versions that are kept current: returns that were cut off, and the end of their time.
+/*
+ * Rollback: the older versions that are kept current, so that searches can return to them.
+ *
+ * A return that was cut off is finished here, and a version whose time is over is kept no
+ * longer.
  */
 #ifndef REBALANCE_VERSION_ROLLBACK_H
 #define REBALANCE_VERSION_ROLLBACK_H

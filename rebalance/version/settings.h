@@ -12,10 +12,9 @@ void settings_sync_free(struct settings_sync *s); /* NULL is fine */
 /* Indexes may lack settings of their definitions. */
 void coordinator_settings_due(struct coordinator *co) NEEDS(co->admin_lock);
 /*
- * If they are due, apply changed settings of the definitions to the indexes that
- * searches use, as far as an open index accepts them.  A failure becomes a warning in problems
- * (NULL: in the log).  They stay due if it may work
- * later.
+ * If they are due, apply changed settings of the definitions to the indexes that searches use,
+ * as far as an open index accepts them.  A failure becomes a warning in problems (NULL: in the
+ * log).  They stay due if a later try may succeed.
  */
 void coordinator_sync_settings(struct coordinator *co, struct problems *problems)
     NEEDS(co->admin_lock);

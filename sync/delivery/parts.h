@@ -2,8 +2,8 @@
  * Shared by the files of struct delivery only; everybody else includes delivery.h.
  *
  * thread  the thread that owns all state: takes messages, takes turns
- * calls   the calls of other threads
- * make    new, start, stop, free
+ * calls   the calls that other threads make
+ * make    creates, starts, stops and frees it
  */
 #ifndef SYNC_DELIVERY_PARTS_H
 #define SYNC_DELIVERY_PARTS_H

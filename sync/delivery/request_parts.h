@@ -102,9 +102,9 @@ void request_log_failed(const struct bulk_request *r, const struct err *err);
 void request_return_all(struct bulk_request *r, bool maybe_applied);
 /* The engine has not seen its one document: send it next, alone. */
 void request_send_alone(struct bulk_request *r);
-/* Melt the fuse, unless the index is held. */
+/* Count the failure for the index's fuse, unless the index is held. */
 void request_count_failure(struct bulk_request *r, enum failure how, const struct err *why);
-/* The engine answered, whatever it said: tell the fuse. */
+/* The engine answered, whatever it said: report that to the fuse. */
 void request_answered(struct bulk_request *r);
 
 #endif

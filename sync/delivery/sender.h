@@ -2,7 +2,7 @@
  * struct sender: everything that the delivery thread owns.
  *
  * That is the table of documents, a queue for each index, dead letters and the HTTP client.
- * loads and request move documents by calling it.
+ * read_batcher and request move documents by calling it.
  *
  * @thread delivery's
  */

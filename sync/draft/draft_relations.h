@@ -2,10 +2,10 @@
  * Relations that follow from foreign keys, each as a comment of the draft: removing its `#`,
  * and that of `relations:`, takes it in.
  *
- *     a table's own keys        the row that each leads to, as an object
- *     keys that lead to it      the rows that have them, as a nested array; an object if the
- * key is unique keys of a link table      the rows at its other end (`through`), as a nested
- * array
+ *     a table's own keys     the row that each leads to, as an object
+ *     keys that lead to it   the rows that have them, as a nested array; as an object if the
+ *                            key is unique
+ *     keys of a link table   the rows at its other end (`through`), as a nested array
  *
  * Each relation is one level deep, so circles of foreign keys end.
  *

@@ -1,14 +1,15 @@
 /*
  * struct fuse: keeps requests away from an index that fails.
  *
- * Enough failed requests (melts) blow it: within a window, or in a row at any pace.  A blown
- * fuse lets nothing through.  Some time later one small request probes the index.  Any answer
- * to it, whatever it says, heals the fuse; another melt restarts the wait.
+ * Enough failed requests blow it: within a window, or in a row at any pace.  A blown fuse lets
+ * nothing through.  Some time later one small request probes the index.  Any answer to it,
+ * whatever it says, heals the fuse; another failure restarts the wait.  (The metrics call a
+ * failure that counts a melt.)  Elsewhere this is called a circuit breaker.
  *
- *      CLOSED ──enough melts──► BLOWN ──a request goes──► PROBING
- *         ▲                       ▲                          │ │
- *         │                       └──────────melt────────────┘ │
- *         └────────────────────────answered────────────────────┘
+ *      CLOSED ──enough failures──► BLOWN ──a request goes──► PROBING
+ *         ▲                          ▲                          │ │
+ *         │                          └────────failure───────────┘ │
+ *         └──────────────────────────answered─────────────────────┘
  *
  * The fuse ignores answers to requests sent before its state changed.  If there are several
  * addresses, one alone may be sick: its failures are excused until another address fails, too.
@@ -50,10 +51,10 @@ struct fuse {
     int64_t since_ms; /* ignores requests sent before */
     int64_t try_ms;   /* BLOWN: a request may go from here on */
     unsigned n_in_row;
-    int64_t last_ms;  /* the last melt that counted; -1: none */
+    int64_t last_ms;  /* the last failure that counted; -1: none */
     uint64_t excused; /* the address that failed since the last answer; 0: none */
     unsigned n_failures;
-    int64_t failures_ms[DELIVERY_FAILURES_MAX]; /* a ring of the last melts */
+    int64_t failures_ms[DELIVERY_FAILURES_MAX]; /* a ring of the last failures */
 };
 
 /* Returned by fuse_opens_at() while a probe is out. */
@@ -68,8 +69,8 @@ enum fuse_change fuse_count_failure(struct fuse *f, enum failure how, int64_t se
                                     int64_t now_ms);
 /*
  * A request sent at sent_ms to address (any number but 0) failed, while another address could
- * be used.  Returns true if that address alone may be to blame: do not melt.  Returns false:
- * melt.  Excuses nothing while the fuse is not closed, as a probe always counts.
+ * be used.  Returns true if that address alone may be to blame: do not count the failure.
+ * Excuses nothing while the fuse is not closed, as a probe always counts.
  */
 bool fuse_excuses(struct fuse *f, uint64_t address, int64_t sent_ms);
 /* A request sent at sent_ms was answered. */

@@ -2,7 +2,7 @@
  * Shared by the files of struct index_queue only; everybody else includes index_queue.h.
  *
  * index_queue_make    creation, settings, properties
- * index_queue_lanes  where its documents wait, and which may be purged
+ * index_queue_lanes   where its documents wait, and which may be purged
  * index_queue_purge   finds the oldest of those
  * index_queue_next    what goes next, and when
  */

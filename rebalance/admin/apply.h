@@ -1,3 +1,4 @@
+/* Taking stored definitions into effect, after `apply`, a deletion or a load that failed. */
 #ifndef REBALANCE_ADMIN_APPLY_H
 #define REBALANCE_ADMIN_APPLY_H
 

@@ -1,3 +1,7 @@
+/*
+ * struct live_settings: the settings in force, of the configuration and of those who changed
+ * them at run time.
+ */
 #ifndef REBALANCE_ADMIN_DELIVERY_SET_H
 #define REBALANCE_ADMIN_DELIVERY_SET_H
 

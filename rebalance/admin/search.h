@@ -1,3 +1,4 @@
+/* What status shows of the search engine. */
 #ifndef REBALANCE_ADMIN_SEARCH_H
 #define REBALANCE_ADMIN_SEARCH_H
 

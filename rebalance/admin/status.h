@@ -1,3 +1,4 @@
+/* `millrace status`: the call is in rebalance/admin/questions.h. */
 #ifndef REBALANCE_ADMIN_STATUS_H
 #define REBALANCE_ADMIN_STATUS_H
 

@@ -1,3 +1,4 @@
+/* The metrics that have a series for each table. */
 #ifndef REBALANCE_ADMIN_TABLE_METRICS_H
 #define REBALANCE_ADMIN_TABLE_METRICS_H
 

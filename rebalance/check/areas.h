@@ -1,3 +1,7 @@
+/*
+ * Checks of `refresh: area`: whether it has an effect for a table, and whether the engine can
+ * do it.
+ */
 #ifndef REBALANCE_CHECK_AREAS_H
 #define REBALANCE_CHECK_AREAS_H
 

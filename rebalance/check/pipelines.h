@@ -1,3 +1,4 @@
+/* Checks of the engine's ingest pipelines that definitions name. */
 #ifndef REBALANCE_CHECK_PIPELINES_H
 #define REBALANCE_CHECK_PIPELINES_H
 

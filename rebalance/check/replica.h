@@ -1,3 +1,4 @@
+/* The check of a replica that a database reads from. */
 #ifndef REBALANCE_CHECK_REPLICA_H
 #define REBALANCE_CHECK_REPLICA_H
 

@@ -1,3 +1,4 @@
+/* Checks of a table, or of the tables that share an index, against the server. */
 #ifndef REBALANCE_CHECK_SHARING_H
 #define REBALANCE_CHECK_SHARING_H
 

@@ -1,3 +1,4 @@
+/* The check whether the search engine would accept an index, before anybody builds it. */
 #ifndef REBALANCE_CHECK_TAKEN_H
 #define REBALANCE_CHECK_TAKEN_H
 

@@ -1,3 +1,7 @@
+/*
+ * What log, doctor and answers say of dead letters; the calls are in
+ * rebalance/dead_letter/orders.h.
+ */
 #ifndef REBALANCE_DEAD_LETTER_DEAD_H
 #define REBALANCE_DEAD_LETTER_DEAD_H
 

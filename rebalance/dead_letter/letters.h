@@ -1,3 +1,7 @@
+/*
+ * Storing the dead letters of rows that make no document, and of documents that the engine
+ * refused.
+ */
 #ifndef REBALANCE_DEAD_LETTER_LETTERS_H
 #define REBALANCE_DEAD_LETTER_LETTERS_H
 

@@ -1,3 +1,4 @@
+/* Purged changes: their keys are stored, and the replay thread reads their rows again. */
 #ifndef REBALANCE_DEAD_LETTER_PURGED_H
 #define REBALANCE_DEAD_LETTER_PURGED_H
 

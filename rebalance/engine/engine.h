@@ -1,3 +1,7 @@
+/*
+ * Whether searches see what Millrace writes: on every connect, at intervals and after each
+ * build, a thread compares the engine's indexes and aliases with the store.
+ */
 #ifndef REBALANCE_ENGINE_ENGINE_H
 #define REBALANCE_ENGINE_ENGINE_H
 

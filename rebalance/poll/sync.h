@@ -1,3 +1,7 @@
+/*
+ * The thread that reads tables by time (rebalance/poll/table_sync.h), and what status shows of
+ * it.
+ */
 #ifndef REBALANCE_POLL_SYNC_H
 #define REBALANCE_POLL_SYNC_H
 

@@ -1,3 +1,4 @@
+/* Topics whose address leads to another server than before. */
 #ifndef REBALANCE_TOPIC_FAILOVER_H
 #define REBALANCE_TOPIC_FAILOVER_H
 

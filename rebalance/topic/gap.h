@@ -1,3 +1,4 @@
+/* Topics whose server has purged log that they had not read. */
 #ifndef REBALANCE_TOPIC_GAP_H
 #define REBALANCE_TOPIC_GAP_H
 

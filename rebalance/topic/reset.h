@@ -1,3 +1,4 @@
+/* A topic begins anew: it gives up its position, and its tables are rebuilt. */
 #ifndef REBALANCE_TOPIC_RESET_H
 #define REBALANCE_TOPIC_RESET_H
 

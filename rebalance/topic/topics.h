@@ -1,3 +1,4 @@
+/* The pipelines of this node: one for each topic that the definitions name. */
 #ifndef REBALANCE_TOPIC_TOPICS_H
 #define REBALANCE_TOPIC_TOPICS_H
 

@@ -1,3 +1,7 @@
+/*
+ * Indexes whose documents show tables of several topics: what happens while one topic is not
+ * followed, or one table may not be read.
+ */
 #ifndef REBALANCE_VERSION_ABROAD_H
 #define REBALANCE_VERSION_ABROAD_H
 

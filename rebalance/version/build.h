@@ -1,3 +1,7 @@
+/*
+ * Which builds run: each version that is being built has one, until it ends, or its topic
+ * does.
+ */
 #ifndef REBALANCE_VERSION_BUILD_H
 #define REBALANCE_VERSION_BUILD_H
 

@@ -1,4 +1,3 @@
-/* Check who owns an alias and its indexes, before we create an index or move an alias. */
 #include "config.h"
 
 #include "rebalance/version/claim.h"

@@ -1,3 +1,7 @@
+/*
+ * Who owns an alias and its indexes: checked before a build creates an index, and before an
+ * alias moves.
+ */
 #ifndef REBALANCE_VERSION_CLAIM_H
 #define REBALANCE_VERSION_CLAIM_H
 

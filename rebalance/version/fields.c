@@ -13,12 +13,6 @@
 
 #include <string.h>
 
-/*
- * Changes of a definition that only add to the mapping: the index that searches use gets them
- * in place.  Documents do not change, so a new field is filled when its document is next
- * written.  `apply` asks for a build, which fills it in all documents.
- */
-
 static bool ends_with(struct str text, const char *end)
 {
     const size_t len = strlen(end);

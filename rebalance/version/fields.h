@@ -1,3 +1,8 @@
+/*
+ * Changes of a definition that only add to the mapping: the index that searches use gets them
+ * in place.  Documents do not change, so a new field is filled when its document is next
+ * written.  `apply` asks for a build, which fills it in all documents.
+ */
 #ifndef REBALANCE_VERSION_FIELDS_H
 #define REBALANCE_VERSION_FIELDS_H
 

@@ -1,3 +1,4 @@
+/* Indexes that the engine refuses for long: their tables are stopped, so that others go on. */
 #ifndef REBALANCE_VERSION_HELD_H
 #define REBALANCE_VERSION_HELD_H
 

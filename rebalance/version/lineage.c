@@ -1,7 +1,3 @@
-/*
- * The mark that each index keeps in its mapping's _meta: owner, topic, number, and the identity
- * and epoch of the log.
- */
 #include "config.h"
 
 #include "rebalance/version/lineage.h"

@@ -1,3 +1,7 @@
+/*
+ * The mark that each index keeps in its mapping's _meta: owner, topic, number, and the
+ * identity and epoch of the log.
+ */
 #ifndef REBALANCE_VERSION_LINEAGE_H
 #define REBALANCE_VERSION_LINEAGE_H
 

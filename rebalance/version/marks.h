@@ -1,3 +1,4 @@
+/* The mark that documents of an index may differ from their rows; status and doctor show it. */
 #ifndef REBALANCE_VERSION_MARKS_H
 #define REBALANCE_VERSION_MARKS_H
 

@@ -1,7 +1,3 @@
-/*
- * Definitions that take effect with the next build of their index, and the version that they
- * wait for.
- */
 #include "config.h"
 
 #include "rebalance/version/pending.h"

@@ -1,3 +1,7 @@
+/*
+ * Definitions that take effect with the next build of their index, and the version that they
+ * wait for.
+ */
 #ifndef REBALANCE_VERSION_PENDING_H
 #define REBALANCE_VERSION_PENDING_H
 

@@ -1,3 +1,4 @@
+/* Automatic rebuilds of tables, with a growing wait after each that fails. */
 #ifndef REBALANCE_VERSION_REBUILD_H
 #define REBALANCE_VERSION_REBUILD_H
 

@@ -1,7 +1,3 @@
-/*
- * What happens to index versions when definitions change.  If no definition names an index any
- * more, its versions are retired in the transaction that stores the definitions.
- */
 #include "config.h"
 
 #include "rebalance/version/retire.h"

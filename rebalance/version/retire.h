@@ -1,3 +1,7 @@
+/*
+ * What happens to index versions when definitions change.  If no definition names an index any
+ * more, its versions are retired in the transaction that stores the definitions.
+ */
 #ifndef REBALANCE_VERSION_RETIRE_H
 #define REBALANCE_VERSION_RETIRE_H
 

@@ -1,3 +1,4 @@
+/* Retired and history versions: they are deleted after a while, and listed until then. */
 #ifndef REBALANCE_VERSION_RETIRED_H
 #define REBALANCE_VERSION_RETIRED_H
 

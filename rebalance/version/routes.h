@@ -1,3 +1,7 @@
+/*
+ * Which index versions each topic writes to.  The coordinator tells its pipeline whenever
+ * versions or definitions change.
+ */
 #ifndef REBALANCE_VERSION_ROUTES_H
 #define REBALANCE_VERSION_ROUTES_H
 

@@ -1,3 +1,4 @@
+/* Index settings that a definition changed: an open index takes some of them in place. */
 #ifndef REBALANCE_VERSION_SETTINGS_H
 #define REBALANCE_VERSION_SETTINGS_H
 

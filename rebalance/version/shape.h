@@ -1,3 +1,7 @@
+/*
+ * The columns that the tables of a version had when its documents were made, and what happens
+ * when they change.
+ */
 #ifndef REBALANCE_VERSION_SHAPE_H
 #define REBALANCE_VERSION_SHAPE_H
 

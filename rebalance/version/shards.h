@@ -1,3 +1,4 @@
+/* The routings that lead to each shard of an index, which look-ups by parent need. */
 #ifndef REBALANCE_VERSION_SHARDS_H
 #define REBALANCE_VERSION_SHARDS_H
 

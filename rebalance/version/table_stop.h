@@ -1,3 +1,4 @@
+/* The stop of a table, or the end of a version, whose changes can no longer be followed. */
 #ifndef REBALANCE_VERSION_TABLE_STOP_H
 #define REBALANCE_VERSION_TABLE_STOP_H
 

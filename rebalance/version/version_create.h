@@ -1,3 +1,4 @@
+/* The creation of an index version. */
 #ifndef REBALANCE_VERSION_VERSION_CREATE_H
 #define REBALANCE_VERSION_VERSION_CREATE_H
 

@@ -1,3 +1,4 @@
+/* The deletion of versions: at once in the store, then of their indexes in the engine. */
 #ifndef REBALANCE_VERSION_VERSION_DROP_H
 #define REBALANCE_VERSION_VERSION_DROP_H
 

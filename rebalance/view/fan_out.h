@@ -1,3 +1,4 @@
+/* What status and lists show of work for related rows: fan-outs and cascades. */
 #ifndef REBALANCE_VIEW_FAN_OUT_H
 #define REBALANCE_VIEW_FAN_OUT_H
 

@@ -1,3 +1,4 @@
+/* What status shows of the older versions that are kept current. */
 #ifndef REBALANCE_VIEW_OLDER_H
 #define REBALANCE_VIEW_OLDER_H
 

@@ -1,3 +1,4 @@
+/* Judgements of a topic that status and metrics share. */
 #ifndef REBALANCE_VIEW_TOPIC_H
 #define REBALANCE_VIEW_TOPIC_H
 

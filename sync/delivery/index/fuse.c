@@ -34,7 +34,7 @@ static void blow(struct fuse *f, int64_t now_ms)
     f->try_ms = now_ms + f->opt.reset_ms;
 }
 
-/* Tell whether enough melts lie within the window. */
+/* Tell whether enough failures lie within the window. */
 static bool is_full(const struct fuse *f, int64_t now_ms)
 {
     if (f->n_failures < f->opt.failures)
@@ -43,8 +43,8 @@ static bool is_full(const struct fuse *f, int64_t now_ms)
            f->opt.window_ms;
 }
 
-static enum fuse_change melt_closed(struct fuse *f, enum failure how, int64_t sent_ms,
-                                    int64_t now_ms)
+static enum fuse_change count_closed(struct fuse *f, enum failure how, int64_t sent_ms,
+                                     int64_t now_ms)
 {
     if (how == FAILURE_CONNECTION && sent_ms <= f->last_ms)
         return FUSE_SAME;
@@ -64,7 +64,7 @@ enum fuse_change fuse_count_failure(struct fuse *f, enum failure how, int64_t se
     if (sent_ms < f->since_ms)
         return FUSE_SAME;
     switch (f->state) {
-    case FUSE_CLOSED: return melt_closed(f, how, sent_ms, now_ms);
+    case FUSE_CLOSED: return count_closed(f, how, sent_ms, now_ms);
     case FUSE_BLOWN: break;
     case FUSE_PROBING: blow(f, now_ms); break;
     }

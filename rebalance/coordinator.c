@@ -234,7 +234,7 @@ static const struct {
     {coordinator_stop_held, 0},
     {coordinator_look_at_waiting, WAITING_MS},
     {coordinator_look_at_rights, RIGHTS_MS},
-    {coordinator_relieve_away, 0},
+    {coordinator_stop_unread, 0},
     {coordinator_drop_tombstones, PRUNE_MS},
     {coordinator_warn_of_dead_letters, PRUNE_MS},
     {coordinator_verify_due, VERIFY_MS},
@@ -411,7 +411,7 @@ void coordinator_stop(struct coordinator *co)
     }
     __atomic_store_n(&co->started, false, __ATOMIC_RELEASE);
     lock_acquire(&co->admin_lock);
-    coordinator_hush_builds(co); /* a build that waits for delivery ends with it */
+    coordinator_ask_builds_to_stop(co); /* a build that waits for delivery ends with it */
     drain(co);
     delivery_stop(co->delivery);
     coordinator_stop_builds(co);

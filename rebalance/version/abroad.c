@@ -160,7 +160,7 @@ static void stop_all(struct coordinator *co)
     catalogue_unref(c);
 }
 
-void coordinator_relieve_away(struct coordinator *co)
+void coordinator_stop_unread(struct coordinator *co)
 {
     const int64_t now_ms = clock_mono_ms();
 

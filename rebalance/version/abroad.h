@@ -23,6 +23,6 @@ void coordinator_look_at_rights(struct coordinator *co) NEEDS(co->admin_lock);
  * If documents that wait so fill the queue, stop their tables, so that the others continue.
  * They are rebuilt automatically.
  */
-void coordinator_relieve_away(struct coordinator *co) NEEDS(co->admin_lock);
+void coordinator_stop_unread(struct coordinator *co) NEEDS(co->admin_lock);
 
 #endif

@@ -278,7 +278,7 @@ void coordinator_finish_builds(struct coordinator *co)
     free(list);
 }
 
-void coordinator_hush_builds(struct coordinator *co)
+void coordinator_ask_builds_to_stop(struct coordinator *co)
 {
     struct index_build *list[BUILDS_MAX];
     const size_t n = builds_list(co->builds, list);

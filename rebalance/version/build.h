@@ -15,7 +15,7 @@ void coordinator_resume_builds(struct coordinator *co) NEEDS(co->admin_lock);
 void coordinator_finish_builds(struct coordinator *co) NEEDS(co->admin_lock);
 void coordinator_stop_builds(struct coordinator *co) NEEDS(co->admin_lock);
 /* Ask all builds to stop, without waiting. */
-void coordinator_hush_builds(struct coordinator *co) NEEDS(co->admin_lock);
+void coordinator_ask_builds_to_stop(struct coordinator *co) NEEDS(co->admin_lock);
 /*
  * Pause the builds of a pipeline that ends.  coordinator_resume_builds() continues them with
  * the next pipeline.

@@ -62,7 +62,7 @@ void request_split_in_two(struct bulk_request *r)
     split(r, 0, n / 2); /* of a bisection the latest part goes first */
 }
 
-bool request_is_guarded(struct bulk_request *r, size_t n_refused, size_t n_taken)
+bool request_blames_index(struct bulk_request *r, size_t n_refused, size_t n_taken)
 {
     return guard_judge(&index_queue_gate(r->index_queue)->guard, n_refused, n_taken,
                        index_queue_held(r->index_queue) == HOLD_GUARD);
@@ -135,7 +135,7 @@ static bool is_index_to_blame(struct bulk_request *r, const struct bisect *b)
         n_again += is_to_blame(r->sender, b->refused[i]);
     if (!b->is_accepted)
         return b->n_refused > n_again;
-    return request_is_guarded(r, b->n_refused - n_again, b->n_documents - b->n_refused);
+    return request_blames_index(r, b->n_refused - n_again, b->n_documents - b->n_refused);
 }
 
 /*

@@ -203,7 +203,7 @@ static void count_items(struct bulk_request *r, struct item_tally *t)
             t->worst = i;
     }
     t->n_judged = n_taken + t->of[ITEM_REFUSED] - n_again;
-    t->guarded = request_is_guarded(r, t->of[ITEM_REFUSED] - n_again, n_taken);
+    t->guarded = request_blames_index(r, t->of[ITEM_REFUSED] - n_again, n_taken);
 }
 
 static size_t count_failed(const struct item_tally *t)

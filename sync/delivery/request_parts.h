@@ -63,7 +63,7 @@ void request_judge_items(struct bulk_request *r, const struct http_result *resul
  * Tell whether the index is to blame for n_refused documents, while it took n_taken others.
  * Neither number may include documents that were refused before and are again.
  */
-bool request_is_guarded(struct bulk_request *r, size_t n_refused, size_t n_taken);
+bool request_blames_index(struct bulk_request *r, size_t n_refused, size_t n_taken);
 /*
  * The request is larger than the engine takes, as this status says: split it in two, or make a
  * single document a dead letter.
@@ -84,7 +84,7 @@ bool request_wants_feeler(const struct bulk_request *r);
 void request_judge_feeler(struct bulk_request *r, int status, const struct err *why);
 /* Send its halves next, each as a request of its own. */
 void request_split_in_two(struct bulk_request *r);
-/* Hold the index: request_is_guarded() blames it. */
+/* Hold the index that request_blames_index() blames. */
 void request_hold_for_guard(struct bulk_request *r, struct str reason);
 /*
  * Count a request that was refused, not answered, or answered without a result for its

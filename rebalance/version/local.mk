@@ -1,9 +1,9 @@
 # Index versions: create, drop, shape, settings, stops, routes.
 libmillrace_a_SOURCES += \
-	%D%/abroad.c %D%/abroad.h \
 	%D%/build.c %D%/build.h \
 	%D%/builds.c %D%/builds.h \
 	%D%/claim.c %D%/claim.h \
+	%D%/cross_topic.c %D%/cross_topic.h \
 	%D%/fields.c %D%/fields.h \
 	%D%/held.c %D%/held.h \
 	%D%/index.c %D%/index.h \

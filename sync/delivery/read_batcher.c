@@ -84,7 +84,7 @@ static unsigned count_alike(const struct sender *s, const struct target *t)
     {
         const struct target *other = LIST_ITEM(l, struct batch_load, link)->batch.target;
 
-        n += other->abroad == t->abroad && strcmp(other->topic, t->topic) == 0;
+        n += other->cross_topic == t->cross_topic && strcmp(other->topic, t->topic) == 0;
     }
     return n;
 }

@@ -52,8 +52,9 @@ struct reread {
     unsigned n_started; /* threads started */
     bool started;
 
-    /* abroad serves documents that show tables of other topics, and waits for their servers. */
-    struct crew home, abroad;
+    /* cross_topic serves documents that show tables of other topics, and waits for their
+     * servers. */
+    struct crew own_topic, cross_topic;
     size_t resolving;            /* atomic */
     struct reread_status status; /* atomics */
 };
@@ -73,7 +74,7 @@ static void init_crew(struct crew *c, struct reread *r)
 
 static struct crew *crew_for(struct reread *r, const struct target *t)
 {
-    return t->abroad ? &r->abroad : &r->home;
+    return t->cross_topic ? &r->cross_topic : &r->own_topic;
 }
 
 static unsigned n_loaders(unsigned wanted)
@@ -92,8 +93,8 @@ struct reread *reread_new(const struct reread_options *opt)
     r->window_ms = opt->window_ms;
     lock_init(&r->lock, LOCK_private);
     stop_init(&r->stop);
-    init_crew(&r->home, r);
-    init_crew(&r->abroad, r);
+    init_crew(&r->own_topic, r);
+    init_crew(&r->cross_topic, r);
     return r;
 }
 
@@ -305,8 +306,9 @@ struct reread_status reread_status(struct reread *r)
 static void start_loaders(struct reread *r) NEEDS(r->lock)
 {
     for (; r->n_started < r->n_loaders; r->n_started++) {
-        r->home.loaders[r->n_started] = thread_start("loader", loader_main, &r->home);
-        r->abroad.loaders[r->n_started] = thread_start("loader", loader_main, &r->abroad);
+        r->own_topic.loaders[r->n_started] = thread_start("loader", loader_main, &r->own_topic);
+        r->cross_topic.loaders[r->n_started] =
+            thread_start("loader", loader_main, &r->cross_topic);
     }
 }
 
@@ -322,8 +324,8 @@ void reread_start(struct reread *r)
     lock_acquire(&r->lock);
     r->started = true;
     start_loaders(r);
-    r->home.resolver = thread_start("resolver", resolver_main, &r->home);
-    r->abroad.resolver = thread_start("resolver", resolver_main, &r->abroad);
+    r->own_topic.resolver = thread_start("resolver", resolver_main, &r->own_topic);
+    r->cross_topic.resolver = thread_start("resolver", resolver_main, &r->cross_topic);
     lock_release(&r->lock);
 }
 
@@ -347,8 +349,8 @@ static void close_crew(struct crew *c)
 void reread_stop(struct reread *r)
 {
     stop_set(&r->stop);
-    close_crew(&r->home);
-    close_crew(&r->abroad);
+    close_crew(&r->own_topic);
+    close_crew(&r->cross_topic);
     lock_acquire(&r->lock);
 
     const bool started = r->started;
@@ -358,8 +360,8 @@ void reread_stop(struct reread *r)
     lock_release(&r->lock);
     if (!started)
         return;
-    join_crew(&r->home, n_started);
-    join_crew(&r->abroad, n_started);
+    join_crew(&r->own_topic, n_started);
+    join_crew(&r->cross_topic, n_started);
 }
 
 static void fini_crew(struct crew *c)
@@ -373,8 +375,8 @@ void reread_free(struct reread *r)
 {
     if (r == NULL)
         return;
-    fini_crew(&r->home);
-    fini_crew(&r->abroad);
+    fini_crew(&r->own_topic);
+    fini_crew(&r->cross_topic);
     stop_fini(&r->stop);
     lock_fini(&r->lock);
     free(r);

@@ -300,7 +300,7 @@ static void tell(const struct resolve_run_options *opt, const struct target *t,
 /* A job may wait for a server as long as needed, and nobody waits behind it. */
 static bool suits_a_job(const struct target *t, const struct err *err, int64_t took_ms)
 {
-    return t->abroad || err->kind == ERR_REJECT || took_ms >= SLOW_MS;
+    return t->cross_topic || err->kind == ERR_REJECT || took_ms >= SLOW_MS;
 }
 
 /*

@@ -110,7 +110,7 @@ static struct target *new_target(const struct version_spec *v, const struct tabl
     target->plan = reading;
     target->plan_free = reading_free;
     target->version_min = v->version_min;
-    target->abroad = plan != NULL && plan_n_topics(plan) > 1;
+    target->cross_topic = plan != NULL && plan_n_topics(plan) > 1;
     if (plan != NULL && v->shards != NULL && plan_is_routed_by_path(plan))
         set_shards(target, reading, v->shards);
     /* A replica may show an older state than the followed server did before. */

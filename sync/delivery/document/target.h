@@ -26,7 +26,7 @@ struct target {
     char *table;       /* "shop.orders", for dead letters and metrics */
     char *topic;
     char *pipeline;       /* the engine's, that documents pass; NULL: none */
-    bool abroad;          /* reads of its documents also go to servers of other topics */
+    bool cross_topic;     /* reads of its documents also go to servers of other topics */
     uint64_t version_min; /* lineage: a stored version below it is not ours */
     void *plan;           /* the document plan for re-reads; plan_free frees it */
     void (*plan_free)(void *plan);
@@ -44,7 +44,7 @@ struct target {
 };
 
 /*
- * Returns a target with one reference.  Copies the strings.  The caller sets abroad,
+ * Returns a target with one reference.  Copies the strings.  The caller sets cross_topic,
  * version_min, plan, areas and shards, and calls target_set_pipeline().
  */
 struct target *target_new(struct str index, struct str write_alias, struct str table,

@@ -195,7 +195,7 @@ static void give_up(struct version *v, const struct err *why)
         v->foreign_ms = clock_mono_ms() + FOREIGN_MS;
     fan_out_run_forget(&v->run);
     tell_progress(v);
-    v->retry_ms = clock_mono_ms() + (v->target->abroad ? FOREIGN_MS : RETRY_MS);
+    v->retry_ms = clock_mono_ms() + (v->target->cross_topic ? FOREIGN_MS : RETRY_MS);
 }
 
 /* 0: now. */

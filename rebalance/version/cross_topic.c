@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "rebalance/version/abroad.h"
+#include "rebalance/version/cross_topic.h"
 
 #include "rebalance/state/parts.h"
 #include "rebalance/version/routes.h"

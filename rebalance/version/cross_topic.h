@@ -2,8 +2,8 @@
  * Indexes whose documents show tables of several topics: what happens while one topic is not
  * followed, or one table may not be read.
  */
-#ifndef REBALANCE_VERSION_ABROAD_H
-#define REBALANCE_VERSION_ABROAD_H
+#ifndef REBALANCE_VERSION_CROSS_TOPIC_H
+#define REBALANCE_VERSION_CROSS_TOPIC_H
 
 #include "rebalance/state/parts.h"
 

@@ -297,29 +297,6 @@ static void raise_diff(struct shape_diff *diff, enum shape_change change,
              STR_ARG(s->database), STR_ARG(s->table), what);
 }
 
-/* Whether documents of one topic show tables of others. */
-struct abroad {
-    const struct definitions *d;
-    struct str own;
-    bool found;
-};
-
-static void note_abroad(void *ctx, struct str table)
-{
-    struct abroad *a = ctx;
-    const struct topic_definition *t = definitions_topic_of(a->d, table);
-
-    a->found = a->found || (t != NULL && !str_equal(t->name, a->own));
-}
-
-static bool leads_abroad(const struct fitting *f, const struct table_definition *lead)
-{
-    struct abroad a = {f->spec->definitions, str_from(f->spec->topic), false};
-
-    table_visit(lead, note_abroad, &a);
-    return a.found;
-}
-
 /*
  * Tables enter and leave a pattern.  The log has all rows of a table only if we just saw it
  * being created; any other may have older rows without events.  If documents show tables of
@@ -341,7 +318,8 @@ static void compare_members(const struct fitting *f, const struct table_definiti
                                    is->list[i]->table) &&
             schema_list_find((void *)(uintptr_t)was, is->topics[i], is->list[i]->database,
                              is->list[i]->table) == NULL) {
-            if (is_created(f->event.ddl, is->list[i]) && !leads_abroad(f, lead))
+            if (is_created(f->event.ddl, is->list[i]) &&
+                !table_is_cross_topic(f->spec->definitions, lead, str_from(f->spec->topic)))
                 raise_diff(diff, SHAPE_ADDED, is->list[i], "is new");
             else
                 raise_diff(diff, SHAPE_CHANGED, is->list[i], "came into the index");

@@ -183,6 +183,29 @@ void table_visit(const struct table_definition *t, definition_table_fn visit, vo
     visit_relations(t->relations, t->n_relations, visit, ctx);
 }
 
+struct topic_search {
+    const struct definitions *d;
+    struct str topic;
+    bool has_other;
+};
+
+static void look_for_other_topic(void *ctx, struct str table)
+{
+    struct topic_search *s = ctx;
+    const struct topic_definition *t = definitions_topic_of(s->d, table);
+
+    s->has_other = s->has_other || (t != NULL && !str_equal(t->name, s->topic));
+}
+
+bool table_is_cross_topic(const struct definitions *d, const struct table_definition *t,
+                          struct str topic)
+{
+    struct topic_search s = {d, topic, false};
+
+    table_visit(t, look_for_other_topic, &s);
+    return s.has_other;
+}
+
 bool relations_want_areas(const struct relation_definition *relations, size_t n)
 {
     for (size_t i = 0; i < n; i++)

@@ -197,6 +197,9 @@ const struct topic_definition *definitions_topic_of(const struct definitions *d,
 /* Visit the table and all tables that its relations reach, at any depth. */
 typedef void (*definition_table_fn)(void *ctx, struct str table);
 void table_visit(const struct table_definition *t, definition_table_fn visit, void *ctx);
+/* Tells whether the table, or one that its relations reach, is of another topic. */
+bool table_is_cross_topic(const struct definitions *d, const struct table_definition *t,
+                          struct str topic);
 
 /* Split "shop.orders" in two.  Returns false if there is no dot. */
 bool definition_split_table(struct str table, struct str *database, struct str *name);

@@ -139,30 +139,6 @@ static void drop_targets(struct targets *t, size_t from)
         target_unref(t->list[--t->n]);
 }
 
-/* A search for tables of other topics among those that a version shows. */
-struct elsewhere {
-    const struct definitions *definitions;
-    struct str topic;
-    bool found;
-};
-
-static void note_elsewhere(void *ctx, struct str table)
-{
-    struct elsewhere *e = ctx;
-    const struct topic_definition *t = definitions_topic_of(e->definitions, table);
-
-    e->found = e->found || (t != NULL && !str_equal(t->name, e->topic));
-}
-
-static bool is_elsewhere(const struct version_spec *v, const struct table_definition *t,
-                         struct str topic)
-{
-    struct elsewhere e = {v->definitions, topic, false};
-
-    table_visit(t, note_elsewhere, &e);
-    return e.found;
-}
-
 static struct plan *compile_plan(const struct version_spec *v, const struct table_definition *t,
                                  const struct tables_now *now,
                                  const struct routing_hooks *hooks, struct err *why)
@@ -171,7 +147,7 @@ static struct plan *compile_plan(const struct version_spec *v, const struct tabl
     struct schema_list kept = {0};
     struct plan *plan = NULL;
 
-    if (!is_elsewhere(v, t, now->topic))
+    if (!table_is_cross_topic(v->definitions, t, now->topic))
         return plan_compile(v->definitions, t, now->find, now->ctx, why);
     schemas_set_others(schemas, schema_list_find, &kept);
     if (hooks->kept(hooks->ctx, v, &kept, why))

@@ -295,7 +295,10 @@ static bool find_tables(struct index_build *b, struct err *err)
     free(b->tables);
     b->tables = NULL;
     b->n_tables = 0;
-    return n > 0 ? err_set(err, ERR_REJECT, "table %" STR_FMT " is gone", STR_ARG(table))
+    return n > 0 ? err_set(err, ERR_REJECT,
+                           "table %" STR_FMT " does not belong to the index any more; fix: "
+                           "millrace index create %s",
+                           STR_ARG(table), b->alias)
                  : false;
 }
 

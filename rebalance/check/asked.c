@@ -58,7 +58,7 @@ struct mysql_conn *asked_open(void *ctx, struct str topic, struct err *err)
     struct server_access *server = NULL;
 
     if (i == a->d->n_topics) {
-        err_set(err, ERR_REJECT, "there is no such topic");
+        err_set(err, ERR_REJECT, "there is no topic %" STR_FMT, STR_ARG(topic));
         return NULL;
     }
     if (a->conns[i] == NULL &&

@@ -151,7 +151,9 @@ bool coordinator_dead_letters(struct coordinator *co, const struct dead_letter_f
     bool ok = coordinator_ask_store(co, e, read_letters, err);
 
     if (ok && f->id != 0 && r->n == 0)
-        ok = refuse(err, 404, "there is no dead letter %" PRIu64, f->id);
+        ok = refuse(err, 404,
+                    "there is no dead letter %" PRIu64 "; fix: see millrace dead-letter list",
+                    f->id);
     if (ok)
         write_letters(co, r, limit, json);
     errand_leave(e);
@@ -351,7 +353,9 @@ bool coordinator_dead_letter_discard(struct coordinator *co, const struct dead_l
     if (!ok)
         return false;
     if (f->id != 0 && n == 0)
-        return refuse(err, 404, "there is no dead letter %" PRIu64, f->id);
+        return refuse(err, 404,
+                      "there is no dead letter %" PRIu64 "; fix: see millrace dead-letter list",
+                      f->id);
     coordinator_answer_letters(json, "millrace/dead-letter-discard/1", n);
     return true;
 }

@@ -194,8 +194,10 @@ bool coordinator_topic_reset(struct coordinator *co, struct str topic, struct bu
         return false;
 
     struct definitions *d = coordinator_definitions(co);
-    bool ok = definitions_topic(d, topic) != NULL ||
-              refuse(err, 404, "there is no topic %" STR_FMT, STR_ARG(topic));
+    bool ok =
+        definitions_topic(d, topic) != NULL ||
+        refuse(err, 404, "there is no topic %" STR_FMT "; millrace topic list shows all topics",
+               STR_ARG(topic));
 
     ok = ok &&
          coordinator_reset_topic(co, d, &(struct reset_wish){topic, REASON, false}, &n, err);

@@ -141,8 +141,10 @@ static bool begin(struct verify_job *j, struct verify_run *run, struct err *err)
               list_tables(j, run, found ? buf_str(&checked) : STR(""), &n, err);
 
     if (ok && n == 0)
-        ok = err_set(err, ERR_REJECT, "no table of %" STR_FMT " has a daily_check_column now",
-                     STR_ARG(j->job.index));
+        ok = err_set(err, ERR_REJECT,
+                     "no table of %" STR_FMT " has a daily_check_column any more; fix: name "
+                     "one in its definition, or compare all: millrace verify %" STR_FMT,
+                     STR_ARG(j->job.index), STR_ARG(j->job.table));
     if (!ok)
         buf_clear(&j->changed->tables);
     buf_free(&name);

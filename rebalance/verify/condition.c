@@ -45,7 +45,9 @@ static bool try_condition(struct verify_run *run, struct str where, struct err *
                        ? refuse(err, 422, "the server refuses the condition: %s", err->msg)
                        : false;
         }
-    return err_set(err, ERR_RETRY, "no table that the condition concerns is followed now");
+    return err_set(err, ERR_RETRY,
+                   "no table that the condition concerns is followed now; fix: millrace "
+                   "status says why");
 }
 
 static bool check(struct errand *e, struct err *err)

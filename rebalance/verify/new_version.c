@@ -105,7 +105,7 @@ static void tell(struct coordinator *co, const struct build_question *q, const s
     if (a->why.len > 0)
         buf_printf(&text, ": %s", a->why.ptr);
     buf_printf(&text, "; millrace report get %" PRIu64, q->job);
-    log_warn("documents of a new version were not all as their rows", KV("index", q->index),
+    log_warn("documents of a new version differed from their rows", KV("index", q->index),
              KV("version", q->number), KV("result", buf_str(&text)));
     coordinator_log(co, q->table, q->index, q->number, "verified", text.ptr);
     buf_free(&text);

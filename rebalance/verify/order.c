@@ -153,7 +153,7 @@ static bool check(struct coordinator *co, const struct verify_order *o, struct e
         return refuse(err, 422, "a sample has 1 to %d documents, not %" PRIu64,
                       VERIFY_SAMPLE_MAX, o->sample);
     if (o->samples + o->changed + (o->where.len > 0) > 1)
-        return refuse(err, 422, "give one of a sample, a condition and a time");
+        return refuse(err, 422, "give only one of `sample`, `where` and `since`");
     if (o->changed && o->since.len > 0 && !verify_changed_is_time(o->since))
         return refuse(err, 422,
                       "\"%" STR_FMT "\" is not a time; fix: write it as 2026-11-25 or "

@@ -39,7 +39,10 @@ struct target *verify_present_table(const struct verify_job *j, const struct ver
     for (size_t i = 0; i < run->n_targets; i++)
         if (str_equal(str_from(run->targets[i]->table), buf_str(&j->at.table)))
             return run->targets[i];
-    err_set(err, ERR_REJECT, "table %" STR_FMT " is gone", STR_ARG(buf_str(&j->at.table)));
+    err_set(err, ERR_REJECT,
+            "table %" STR_FMT " does not belong to the index any more; fix: begin again: "
+            "millrace verify %" STR_FMT,
+            STR_ARG(buf_str(&j->at.table)), STR_ARG(j->job.table));
     return NULL;
 }
 

@@ -66,7 +66,8 @@ version_of_build(const struct catalogue *c, struct str index, uint64_t number, s
     const struct stored_version *v = catalogue_number(c, index, number);
 
     if (v == NULL)
-        err_set(err, ERR_REJECT, "version %" PRIu64 " of index %" STR_FMT " is gone", number,
+        err_set(err, ERR_REJECT,
+                "version %" PRIu64 " of index %" STR_FMT " was deleted meanwhile", number,
                 STR_ARG(index));
     return v;
 }
@@ -107,14 +108,16 @@ static bool find_targets(struct verify_run *run, struct err *err)
         run->targets = pipeline_targets(run->pipeline, run->index, &run->n_targets);
     lock_release(&run->co->topics->lock);
     if (run->n_targets == 0)
-        return err_set(err, ERR_RETRY, "topic %" STR_FMT " is not running yet",
+        return err_set(err, ERR_RETRY,
+                       "topic %" STR_FMT " is not running yet; fix: millrace status says why",
                        STR_ARG(run->topic));
     for (size_t i = 0; i < run->n_targets; i++)
         if (__atomic_load_n(&((struct reading *)run->targets[i]->plan)->stopped,
                             __ATOMIC_RELAXED))
             return err_set(err, ERR_RETRY,
-                           "the table is stopped, so its index does not follow; fix: millrace "
-                           "status says why");
+                           "table %s is stopped, so its index does not follow; fix: millrace "
+                           "status says why",
+                           run->targets[i]->table);
     return true;
 }
 
@@ -132,7 +135,9 @@ static bool add_end(struct verify_run *run, struct str topic, struct err *err)
         if (run->ends[i].pipeline == p)
             return true;
     if (p == NULL)
-        return err_set(err, ERR_RETRY, "topic %" STR_FMT " is not running yet", STR_ARG(topic));
+        return err_set(err, ERR_RETRY,
+                       "topic %" STR_FMT " is not running yet; fix: millrace status says why",
+                       STR_ARG(topic));
     run->ends[run->n_ends++].pipeline = p;
     return true;
 }

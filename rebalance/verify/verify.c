@@ -65,7 +65,10 @@ static bool check(const struct coordinator *co, const struct verify_request *r, 
     if (!coordinator_is_daemon(co, "verify", err))
         return false;
     if (r->n_keys == 0 || r->n_keys > VERIFY_KEYS_MAX)
-        return refuse(err, 422, "verify which rows? give 1 to %d keys", VERIFY_KEYS_MAX);
+        return refuse(err, 422,
+                      "a request names 1 to %d keys, not %zu; fix: name fewer, or compare the "
+                      "whole index",
+                      VERIFY_KEYS_MAX, r->n_keys);
     return true;
 }
 

@@ -267,8 +267,10 @@ static bool choose(const struct catalogue *c, struct deletion *del, struct err *
             return refuse_live(v, err);
     }
     return del->number == 0 || del->n > 0 ||
-           refuse(err, 404, "index %" STR_FMT " has no version %" PRIu64, STR_ARG(del->alias),
-                  del->number);
+           refuse(err, 404,
+                  "index %" STR_FMT " has no version %" PRIu64
+                  "; fix: see millrace version list %" STR_FMT,
+                  STR_ARG(del->alias), del->number, STR_ARG(del->alias));
 }
 
 /*

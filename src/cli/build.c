@@ -82,7 +82,7 @@ static void say_reason(struct followed *f, struct str reason, struct str fix)
     if (reason.len == 0 || str_equal(reason, buf_str(&f->said)))
         return;
     progress_line_end(&f->meter);
-    fprintf(stderr, "millrace: it waits: %" STR_FMT "%s%" STR_FMT "\n", STR_ARG(reason),
+    fprintf(stderr, "millrace: the build waits: %" STR_FMT "%s%" STR_FMT "\n", STR_ARG(reason),
             fix.len > 0 ? "\n  fix: " : "", STR_ARG(fix));
     buf_clear(&f->said);
     buf_append(&f->said, reason);
@@ -264,8 +264,8 @@ static void say_letters(struct followed *f, struct str version)
     if (session_try(f->s, &call, &answer, &status) == EXIT_DONE && status == 200 &&
         json_find(buf_str(&answer), "/items/0", &first))
         fprintf(stderr,
-                "millrace: it lacks documents that the engine refused: millrace dead-letter "
-                "list --index %s\n",
+                "millrace: the version lacks documents that the engine refused: millrace "
+                "dead-letter list --index %s\n",
                 name.ptr);
     buf_free(&answer);
     buf_free(&name);
@@ -385,7 +385,8 @@ static void say_taken(struct str started)
 
     render_value(&taken, (struct render_style){0}, started, "/taken", RENDER_TEXT);
     if (taken.len > 0)
-        fprintf(stderr, "millrace: it replaces an index of another owner: %s\n", taken.ptr);
+        fprintf(stderr, "millrace: the build replaces an index of another owner: %s\n",
+                taken.ptr);
     buf_free(&taken);
 }
 

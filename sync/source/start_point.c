@@ -43,8 +43,9 @@ bool start_point_load(struct start_point *s, struct store *store, const char *to
             file_number = 0;
         else if (ok && !position_file_number(cp.file, &file_number))
             ok = err_set(err, ERR_FATAL,
-                         "the stored position of topic %s has no file number: %" STR_FMT, topic,
-                         STR_ARG(cp.file));
+                         "topic %s cannot go on from its stored position, as the name of log "
+                         "file %" STR_FMT " ends in no number; fix: millrace topic reset %s",
+                         topic, STR_ARG(cp.file), topic);
         if (ok)
             adopt(s, &cp, file_number);
     }

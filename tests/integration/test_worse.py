@@ -182,7 +182,7 @@ def test_a_first_build_takes_the_place_of_none(w):
     daemon = w.millrace()
     daemon.apply(w.definitions(part("integer")))
     done = create(w, daemon, 0)
-    if "it lacks documents" not in done.stderr or w.table(daemon, "part")["state"] != "available":
+    if "the version lacks documents" not in done.stderr or w.table(daemon, "part")["state"] != "available":
         raise Failed(f"{done.stderr} {w.table(daemon, 'part')}")
 
 

@@ -11,14 +11,11 @@
 static void put_version(struct json_writer *w, uint64_t version)
 {
     const struct position_fields at = position_fields(version);
-    struct buf text = {0};
 
-    buf_append_u64(&text, version);
-    json_put_string(w, STR("version"), buf_str(&text));
+    json_put_u64_text(w, STR("version"), version);
     json_put_u64(w, STR("epoch"), at.epoch);
     json_put_u64(w, STR("file"), at.file);
     json_put_u64(w, STR("position"), at.offset);
-    buf_free(&text);
 }
 
 static void open_list(struct json_writer *w, struct str key)

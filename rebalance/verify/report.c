@@ -22,15 +22,6 @@ void verify_report_of_run(struct verify_report *r, const struct verify_run *run)
     r->to = read_position_version(pipeline_read_position(run->pipeline));
 }
 
-static void put_version(struct json_writer *w, struct str key, uint64_t version)
-{
-    struct buf text = {0};
-
-    buf_append_u64(&text, version);
-    json_put_string(w, key, buf_str(&text));
-    buf_free(&text);
-}
-
 static void put_definition(struct json_writer *w, uint32_t definition)
 {
     struct buf sum = {0};
@@ -53,7 +44,7 @@ void verify_report_append(const struct verify_report *r, const struct verify_res
     json_open_object(&w);
     json_put_cstr(&w, STR("schema"), "millrace/verify/1");
     if (r->job > 0)
-        put_version(&w, STR("job"), r->job);
+        json_put_u64_text(&w, STR("job"), r->job);
     json_put_string(&w, STR("table"), r->table);
     json_put_string(&w, STR("index"), r->index);
     json_put_u64(&w, STR("version"), r->version);
@@ -66,8 +57,8 @@ void verify_report_append(const struct verify_report *r, const struct verify_res
     json_put_cstr(&w, STR("program"), PACKAGE_VERSION);
     coordinator_put_time(&w, STR("began"), r->began_ms);
     json_put_double(&w, STR("seconds"), (double)(clock_wall_ms() - r->began_ms) / 1000);
-    put_version(&w, STR("from"), r->from);
-    put_version(&w, STR("to"), r->to);
+    json_put_u64_text(&w, STR("from"), r->from);
+    json_put_u64_text(&w, STR("to"), r->to);
     json_put_bool(&w, STR("values_compared"), r->values_compared);
     json_put_u64(&w, STR("looks"), r->looks);
     verify_result_put(result, &w);

@@ -55,15 +55,6 @@ static void put_value(struct json_writer *w, struct str key, struct str value)
         json_put_raw(w, key, value);
 }
 
-static void put_version(struct json_writer *w, struct str key, uint64_t version)
-{
-    struct buf text = {0};
-
-    buf_append_u64(&text, version);
-    json_put_string(w, key, buf_str(&text));
-    buf_free(&text);
-}
-
 static void put_paths(struct json_writer *w, const struct verify_finding *f, bool values)
 {
     json_put_u64(w, STR("n_paths"), f->n_paths_all);
@@ -96,7 +87,7 @@ static void list_finding(struct verify_result *r, const struct verify_key *k,
     json_put_string(&w, STR("id"), k->id);
     json_put_string(&w, STR("routing"), f->routing);
     json_put_cstr(&w, STR("kind"), verify_kind_word(f->kind));
-    put_version(&w, STR("version"), f->version);
+    json_put_u64_text(&w, STR("version"), f->version);
     json_put_bool(&w, STR("repaired"), k->is_repaired);
     put_paths(&w, f, values);
     json_close_object(&w);

@@ -48,6 +48,7 @@ void json_put_string(struct json_writer *w, struct str key, struct str v);
 void json_put_cstr(struct json_writer *w, struct str key, const char *v); /* NULL: null */
 void json_put_raw(struct json_writer *w, struct str key, struct str v);
 void json_put_u64(struct json_writer *w, struct str key, uint64_t v);
+void json_put_u64_text(struct json_writer *w, struct str key, uint64_t v); /* "7" */
 void json_put_i64(struct json_writer *w, struct str key, int64_t v);
 void json_put_double(struct json_writer *w, struct str key, double v);
 void json_put_bool(struct json_writer *w, struct str key, bool v);

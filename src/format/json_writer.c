@@ -126,6 +126,16 @@ void json_put_u64(struct json_writer *w, struct str key, uint64_t v)
     json_write_u64(w, v);
 }
 
+/* Programs whose numbers are doubles read a large one as a text only. */
+void json_put_u64_text(struct json_writer *w, struct str key, uint64_t v)
+{
+    struct buf text = {0};
+
+    buf_append_u64(&text, v);
+    json_put_string(w, key, buf_str(&text));
+    buf_free(&text);
+}
+
 void json_put_i64(struct json_writer *w, struct str key, int64_t v)
 {
     json_write_key(w, key);

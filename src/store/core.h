@@ -71,6 +71,11 @@ bool store_write_drop(struct store *s, const struct version_name *v,
  */
 bool store_write_history(struct store *s, const struct version_name *v, struct str reason,
                          int64_t at_ms, struct err *err) MUST_CHECK;
+/* Is the version in this state? The answer holds until the transaction ends. */
+bool store_is_in_state(struct store *s, const struct version_name *v, const char *state,
+                       bool *is, struct err *err) MUST_CHECK;
+/* Delete the table's stop, and its wish for a rebuild. */
+bool store_forget_table(struct store *s, struct str table, struct err *err) MUST_CHECK;
 /*
  * Is the version still written to, so that its documents matter? The answer holds until the
  * transaction ends.

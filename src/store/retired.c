@@ -127,6 +127,18 @@ static bool name_again(struct store *s, const struct version_name *v, int64_t at
     return store_run(s, sql, BINDS(NUMBER(at_ms), TEXT(v->index), NUMBER(v->number)), err);
 }
 
+bool store_is_in_state(struct store *s, const struct version_name *v, const char *state,
+                       bool *is, struct err *err)
+{
+    static const char sql[] = "SELECT number FROM index_version WHERE index_name = ?"
+                              " AND number = ? AND state = ?{lock}";
+    uint64_t ignored;
+
+    return store_select_number(s, sql,
+                               BINDS(TEXT(v->index), NUMBER(v->number), TEXT(str_from(state))),
+                               &ignored, is, err);
+}
+
 bool store_write_history(struct store *s, const struct version_name *v, struct str reason,
                          int64_t at_ms, struct err *err)
 {
@@ -139,7 +151,7 @@ bool store_write_history(struct store *s, const struct version_name *v, struct s
                      err);
 }
 
-static bool forget_table(struct store *s, struct str table, struct err *err)
+bool store_forget_table(struct store *s, struct str table, struct err *err)
 {
     return store_run(s, "DELETE FROM table_stop WHERE table_name = ?", BINDS(TEXT(table)),
                      err) &&
@@ -162,7 +174,7 @@ bool store_write_effects(struct store *s, const struct definition_effects *e, st
     for (size_t i = 0; ok && i < e->n_renamed; i++)
         ok = name_again(s, &e->renamed[i], e->at_ms, err);
     for (size_t i = 0; ok && i < e->n_tables; i++)
-        ok = forget_table(s, e->tables[i], err);
+        ok = store_forget_table(s, e->tables[i], err);
     for (size_t i = 0; ok && i < e->n_values; i++)
         ok = put_value(s, &e->values[i], err);
     return ok;

@@ -158,37 +158,24 @@ bool store_load_stops(struct store *s, struct arena *a, struct stored_stop **out
 }
 
 /* Inside a transaction. */
-static bool is_in_state(struct store *s, const struct version_stop *v, const char *state,
-                        bool *is, struct err *err)
-{
-    static const char sql[] = "SELECT number FROM index_version WHERE index_name = ?"
-                              " AND number = ? AND state = ?{lock}";
-    uint64_t ignored;
-
-    return store_select_number(s, sql,
-                               BINDS(TEXT(v->index), NUMBER(v->number), TEXT(str_from(state))),
-                               &ignored, is, err);
-}
-
-/* Inside a transaction. */
 static bool stop_version(struct store *s, const struct version_stop *v,
                          enum version_stopped *how, struct err *err)
 {
     static const char fail[] =
         "UPDATE index_version SET error = ? WHERE index_name = ? AND number = ?";
+    const struct version_name name = {v->index, v->number};
     bool changing, waiting, available, kept, returning;
 
     *how = VERSION_GONE;
-    if (!is_in_state(s, v, "changing", &changing, err) ||
-        !is_in_state(s, v, "waiting", &waiting, err) ||
-        !is_in_state(s, v, "available", &available, err) ||
-        !is_in_state(s, v, "kept", &kept, err) ||
-        !is_in_state(s, v, "returning", &returning, err))
+    if (!store_is_in_state(s, &name, "changing", &changing, err) ||
+        !store_is_in_state(s, &name, "waiting", &waiting, err) ||
+        !store_is_in_state(s, &name, "available", &available, err) ||
+        !store_is_in_state(s, &name, "kept", &kept, err) ||
+        !store_is_in_state(s, &name, "returning", &returning, err))
         return false;
     if (kept) {
         *how = VERSION_KEPT;
-        return store_write_history(s, &(struct version_name){v->index, v->number},
-                                   v->stop.reason, v->at_ms, err);
+        return store_write_history(s, &name, v->stop.reason, v->at_ms, err);
     }
     if (!changing && !waiting && !available && !returning)
         return true;

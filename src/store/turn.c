@@ -18,16 +18,6 @@ static bool has_row(struct store *s, const char *sql, struct binds binds, bool *
     return store_select_number(s, sql, binds, &ignored, has, err);
 }
 
-static bool is_in_state(struct store *s, const struct version_name *v, const char *state,
-                        bool *is, struct err *err)
-{
-    static const char sql[] = "SELECT number FROM index_version WHERE index_name = ?"
-                              " AND number = ? AND state = ?{lock}";
-
-    return has_row(s, sql, BINDS(TEXT(v->index), NUMBER(v->number), TEXT(str_from(state))), is,
-                   err);
-}
-
 static bool set_state(struct store *s, const struct version_name *v, const char *state,
                       struct err *err)
 {
@@ -73,7 +63,7 @@ static bool leave(struct store *s, const struct version_name *v, const struct fo
 {
     bool is_available;
 
-    if (!is_in_state(s, v, "available", &is_available, err))
+    if (!store_is_in_state(s, v, "available", &is_available, err))
         return false;
     if (*n_kept >= f->keep.versions)
         return store_write_history(s, v, STR(""), f->at_ms, err);
@@ -177,7 +167,7 @@ static bool order(struct store *s, const struct version_name *v, struct err *err
                               " AND state IN ('changing', 'returning') LIMIT 1{lock}";
     bool kept, busy;
 
-    if (!is_in_state(s, v, "kept", &kept, err) ||
+    if (!store_is_in_state(s, v, "kept", &kept, err) ||
         !has_row(s, sql, BINDS(TEXT(v->index)), &busy, err))
         return false;
     if (!kept || busy)
@@ -186,13 +176,6 @@ static bool order(struct store *s, const struct version_name *v, struct err *err
                             " is not kept any more, or another one is on its way",
                             v->number, STR_ARG(v->index));
     return set_state(s, v, "returning", err);
-}
-
-static bool forget_table(struct store *s, struct str table, struct err *err)
-{
-    return store_run(s, "DELETE FROM table_stop WHERE table_name = ?", BINDS(TEXT(table)),
-                     err) &&
-           store_run(s, "DELETE FROM rebuild WHERE table_name = ?", BINDS(TEXT(table)), err);
 }
 
 static bool is_table_current(struct store *s, struct str table, bool *is, struct err *err)
@@ -215,7 +198,7 @@ static bool take_up(struct store *s, const struct version_return *r, struct err 
     const struct version_name *v = &r->version;
     struct follower f = {r->at_ms, {UINT64_MAX, r->keep_for_ms}, true};
     bool returns, has_failed;
-    bool ok = is_in_state(s, v, "returning", &returns, err) &&
+    bool ok = store_is_in_state(s, v, "returning", &returns, err) &&
               has_row(s, failed, BINDS(TEXT(v->index), NUMBER(v->number)), &has_failed, err);
 
     if (ok && (!returns || has_failed))
@@ -225,7 +208,7 @@ static bool take_up(struct store *s, const struct version_return *r, struct err 
         ok = is_table_current(s, r->tables[i], &f.is_current, err);
     ok = ok && make_room(s, v, &f, err) && set_state(s, v, "available", err);
     for (size_t i = 0; ok && i < ARRAY_LEN(r->tables); i++)
-        ok = forget_table(s, r->tables[i], err);
+        ok = store_forget_table(s, r->tables[i], err);
     return ok;
 }
 
@@ -234,8 +217,8 @@ static bool end_kept(struct store *s, const struct version_name *v, struct str r
 {
     bool kept, returning;
 
-    if (!is_in_state(s, v, "kept", &kept, err) ||
-        !is_in_state(s, v, "returning", &returning, err))
+    if (!store_is_in_state(s, v, "kept", &kept, err) ||
+        !store_is_in_state(s, v, "returning", &returning, err))
         return false;
     return (!kept && !returning) || store_write_history(s, v, reason, at_ms, err);
 }

@@ -10,19 +10,6 @@
 #include <inttypes.h>
 
 /* Inside a transaction. */
-static bool is_in_state(struct store *s, const struct stored_wait *w, const char *state,
-                        bool *is, struct err *err)
-{
-    static const char sql[] = "SELECT number FROM index_version WHERE index_name = ?"
-                              " AND number = ? AND state = ?{lock}";
-    uint64_t ignored;
-
-    return store_select_number(s, sql,
-                               BINDS(TEXT(w->index), NUMBER(w->number), TEXT(str_from(state))),
-                               &ignored, is, err);
-}
-
-/* Inside a transaction. */
 static bool has_failed(struct store *s, const struct stored_wait *w, bool *failed,
                        struct err *err)
 {
@@ -40,10 +27,12 @@ static bool has_failed(struct store *s, const struct stored_wait *w, bool *faile
  */
 static bool can_be_parked(struct store *s, const struct stored_wait *w, struct err *err)
 {
+    const struct version_name name = {w->index, w->number};
     bool changing, waiting, failed;
 
-    if (!is_in_state(s, w, "changing", &changing, err) ||
-        !is_in_state(s, w, "waiting", &waiting, err) || !has_failed(s, w, &failed, err))
+    if (!store_is_in_state(s, &name, "changing", &changing, err) ||
+        !store_is_in_state(s, &name, "waiting", &waiting, err) ||
+        !has_failed(s, w, &failed, err))
         return false;
     if (!changing && !waiting)
         return err_set(err, ERR_STOP,
@@ -129,9 +118,10 @@ static bool resume(struct store *s, const struct stored_wait *w, struct err *err
 {
     static const char accept[] =
         "UPDATE version_wait SET accepted = ? WHERE index_name = ? AND number = ?";
+    const struct version_name name = {w->index, w->number};
     bool waiting;
 
-    if (!is_in_state(s, w, "waiting", &waiting, err))
+    if (!store_is_in_state(s, &name, "waiting", &waiting, err))
         return false;
     if (!waiting)
         return err_set_code(err, ERR_REJECT, "http", 409,

@@ -43,8 +43,11 @@ static bool has_limit(const struct guests *g)
 /* What those that were alone have in flight is let go before the next look. */
 void guests_set_alone(struct guests *g, bool alone)
 {
-    if (g->alone && !alone)
+    if (g->alone && !alone) {
         g->look = GUESTS_LOOK_DUE;
+        g->n_looks = 0; /* they are old */
+        g->unwinding = g->n > 0;
+    }
     g->alone = alone;
 }
 
@@ -93,6 +96,7 @@ void guests_end(struct guests *g)
 {
     assert(g->n > 0);
     g->n--;
+    g->unwinding = g->unwinding && g->n > 0;
     if (g->n == 0 && g->look == GUESTS_LOOKING)
         g->look = GUESTS_LOOK_NONE;
 }
@@ -119,7 +123,7 @@ void guests_answered(struct guests *g, size_t bytes, int64_t us)
 {
     const bool is_full = g->n >= width(g);
 
-    if (!has_limit(g))
+    if (!has_limit(g) || g->unwinding)
         return;
     if (g->look == GUESTS_LOOKING) {
         g->looks_us[g->n_looks++ % GUESTS_LOOKS] = us;

@@ -47,8 +47,9 @@ enum guests_look {
 
 struct guests {
     struct guests_options opt;
-    bool alone; /* nobody else writes */
-    unsigned n; /* requests in flight */
+    bool alone;     /* nobody else writes */
+    bool unwinding; /* what they sent while they were alone is still in flight */
+    unsigned n;     /* requests in flight */
     size_t window;
     enum guests_look look;
     int64_t looked_ms;

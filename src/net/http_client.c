@@ -175,7 +175,7 @@ static const char *pick_address(struct http_client *c, struct http_exchange *x)
 bool http_is_address_fault(const struct http_result *result)
 {
     if (result->outcome != HTTP_ANSWERED)
-        return true;
+        return result->err.origin == NULL || strcmp(result->err.origin, HTTP_TOO_LONG) != 0;
     return result->status >= 502 && result->status <= 504;
 }
 

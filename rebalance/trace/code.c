@@ -56,6 +56,10 @@ static const struct row {
                             "`refresh: none`",
                             ""},
 
+    [TRACE_DROPPED] = {"dropped", UNKNOWN,
+                       "row {id} makes a document that {index} lacks; the ingest pipeline of "
+                       "{table} may have dropped it",
+                       VERIFY},
     [TRACE_PAUSED] = {"paused", UNKNOWN, "index {index} gets nothing: {why}",
                       "millrace index resume {table}"},
     [TRACE_HELD] = {"held", UNKNOWN, "the engine takes nothing for index {index}: {why}",

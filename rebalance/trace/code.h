@@ -50,6 +50,7 @@ enum trace_code {
     TRACE_BY_TIME,
     TRACE_NOT_DELIVERED,
     TRACE_CHANGING,
+    TRACE_DROPPED, /* by a pipeline, it may be */
     /* They differ. */
     TRACE_LINEAGE,
     TRACE_ROUTING,

@@ -203,6 +203,7 @@ static const enum trace_code reasons[N_VERIFY_REASONS] = {
     [VERIFY_PURGED] = TRACE_PURGED,
     [VERIFY_DEAD_LETTER] = TRACE_DEAD_LETTER,
     [VERIFY_NOT_FOLLOWED] = TRACE_NOT_FOLLOWED,
+    [VERIFY_DROPPED] = TRACE_DROPPED,
 };
 
 static const enum trace_code kinds[N_VERIFY_KINDS] = {

@@ -358,15 +358,27 @@ static bool is_unfollowed(const struct verify_run *run, const struct verify_key 
     return true;
 }
 
-static void set_unfollowed_apart(struct verify_run *run)
+/* A pipeline says of no document that it dropped it. */
+static bool is_dropped(bool is_piped, const struct verify_key *k)
 {
+    return is_piped && k->n_found == 1 && k->found[0].kind == VERIFY_MISSING;
+}
+
+static void set_wished_apart(struct verify_run *run)
+{
+    const bool is_piped = verify_run_is_piped(run);
+
     for (size_t i = 0; i < run->n_keys; i++) {
         struct verify_key *k = &run->keys[i];
+        const bool open = k->state == VERIFY_OPEN;
 
-        if (k->state == VERIFY_OPEN && is_unfollowed(run, k)) {
-            k->state = VERIFY_APART;
+        if (open && is_dropped(is_piped, k))
+            k->reason = VERIFY_DROPPED;
+        else if (open && is_unfollowed(run, k))
             k->reason = VERIFY_NOT_FOLLOWED;
-        }
+        else
+            continue;
+        k->state = VERIFY_APART;
     }
 }
 
@@ -384,7 +396,7 @@ static void set_index_apart(struct verify_run *run)
  */
 static bool set_excused_apart(struct verify_run *run, struct err *err)
 {
-    set_unfollowed_apart(run);
+    set_wished_apart(run);
     set_index_apart(run);
     verify_run_live(run);
     return set_fanned_out_apart(run, err) && set_letters_apart(run, err) &&

@@ -27,7 +27,8 @@ static bool may_be_repaired(const struct verify_key *k)
     for (size_t i = 0; i < k->n_found; i++)
         if (k->found[i].kind == VERIFY_LINEAGE)
             return false;
-    return k->state == VERIFY_DIFFERS;
+    return k->state == VERIFY_DIFFERS ||
+           (k->state == VERIFY_APART && k->reason == VERIFY_DROPPED);
 }
 
 /*
@@ -46,6 +47,7 @@ static void add(const struct verify_run *run, struct repairs *r, const struct ve
                                          .ticket = purged_slice_ticket(r->slice, r->n),
                                          .op = DOC_REFRESH,
                                          .fresh = true,
+                                         .gathered = run->errand == NULL,
                                          .version = version,
                                          .id = k->id,
                                          .routing = routing,

@@ -18,6 +18,7 @@ static const struct {
     [VERIFY_PURGED] = {"purged", true},
     [VERIFY_DEAD_LETTER] = {"dead_letter", false},
     [VERIFY_NOT_FOLLOWED] = {"not_followed", false},
+    [VERIFY_DROPPED] = {"dropped", false},
 };
 
 void verify_result_free(struct verify_result *r)

@@ -48,6 +48,7 @@ enum verify_reason {
     VERIFY_PURGED,        /* its change was purged, and its row will be read again */
     VERIFY_DEAD_LETTER,   /* it is a dead letter */
     VERIFY_NOT_FOLLOWED,  /* it differs only where `refresh: none` says so */
+    VERIFY_DROPPED,       /* the table's pipeline may have dropped it */
     N_VERIFY_REASONS,
 };
 
@@ -118,6 +119,8 @@ bool verify_run_begin(struct verify_run *run, struct str table, uint64_t number,
                       struct err *err) MUST_CHECK;
 /* Also after a failed begin. */
 void verify_run_end(struct verify_run *run);
+/* Whether documents of the index pass an ingest pipeline, as far as definitions say. */
+bool verify_run_is_piped(const struct verify_run *run);
 /* Ask the engine for a routing of each shard. Blocks. */
 bool verify_run_find_shards(struct verify_run *run, struct err *err) MUST_CHECK;
 

@@ -180,6 +180,11 @@ bool verify_run_find_shards(struct verify_run *run, struct err *err)
                               &run->n_shards, err);
 }
 
+bool verify_run_is_piped(const struct verify_run *run)
+{
+    return definitions_index_is_piped(run->definitions, table_index(run->lead));
+}
+
 /* A raw mapping may keep the engine from storing documents as they were sent. */
 static void find_rules(struct verify_run *run)
 {
@@ -188,7 +193,7 @@ static void find_rules(struct verify_run *run)
     run->rules = (struct verify_rules){
         .version_min = run->targets[0]->version_min,
         .compares_values = !json_find(run->lead->mapping_json, "/_source", &ignored),
-        .allows_extra = names(run->lead->settings_json, "_pipeline\""),
+        .allows_extra = verify_run_is_piped(run),
     };
 }
 

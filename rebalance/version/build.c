@@ -52,25 +52,6 @@ static bool on_build_dead(void *ctx, const struct dead_letter_note *note)
     return true;
 }
 
-/* Whether the table's documents pass a pipeline, also one that only the index's settings name.
- */
-static bool is_piped(const struct table_definition *t)
-{
-    const struct str set = t->settings_json;
-
-    return t->pipeline.len > 0 || (set.len > 0 && memmem(set.ptr, set.len, "_pipeline\"",
-                                                         strlen("_pipeline\"")) != NULL);
-}
-
-/* Whether documents of some table of the index do. */
-static bool has_pipeline(const struct definitions *d, struct str index)
-{
-    for (size_t i = 0; i < d->n_tables; i++)
-        if (is_piped(&d->tables[i]) && str_equal(table_index(&d->tables[i]), index))
-            return true;
-    return false;
-}
-
 static bool start_build(struct coordinator *co, const struct stored_version *v,
                         const struct stored_job *job, struct topic *topic, struct err *err)
 {
@@ -108,7 +89,7 @@ static bool start_build(struct coordinator *co, const struct stored_version *v,
                 .term = term,
                 .chunk = p.chunk,
                 .take = p.take,
-                .piped = has_pipeline(d, table_index(t)),
+                .piped = definitions_index_is_piped(d, table_index(t)),
                 .synced = t->sync_every_s > 0,
                 .keep = {p.keeps ? p.keep : co->opt.keep.versions, co->opt.keep.for_ms},
                 .hold = p.hold,

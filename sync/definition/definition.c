@@ -183,6 +183,23 @@ void table_visit(const struct table_definition *t, definition_table_fn visit, vo
     visit_relations(t->relations, t->n_relations, visit, ctx);
 }
 
+static bool is_piped(const struct table_definition *t)
+{
+    static const struct str pipeline = STR("_pipeline\"");
+    const struct str set = t->settings_json;
+
+    return t->pipeline.len > 0 ||
+           (set.len > 0 && memmem(set.ptr, set.len, pipeline.ptr, pipeline.len) != NULL);
+}
+
+bool definitions_index_is_piped(const struct definitions *d, struct str index)
+{
+    for (size_t i = 0; i < d->n_tables; i++)
+        if (is_piped(&d->tables[i]) && str_equal(table_index(&d->tables[i]), index))
+            return true;
+    return false;
+}
+
 struct topic_search {
     const struct definitions *d;
     struct str topic;

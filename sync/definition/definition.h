@@ -197,6 +197,11 @@ const struct topic_definition *definitions_topic_of(const struct definitions *d,
 /* Visit the table and all tables that its relations reach, at any depth. */
 typedef void (*definition_table_fn)(void *ctx, struct str table);
 void table_visit(const struct table_definition *t, definition_table_fn visit, void *ctx);
+/*
+ * Tells whether documents of some table of the index pass an ingest pipeline, also one that
+ * only the index's settings name.
+ */
+bool definitions_index_is_piped(const struct definitions *d, struct str index);
 /* Tells whether the table, or one that its relations reach, is of another topic. */
 bool table_is_cross_topic(const struct definitions *d, const struct table_definition *t,
                           struct str topic);

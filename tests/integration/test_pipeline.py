@@ -1,5 +1,6 @@
 """Documents pass an ingest pipeline of the engine: what it sets, drops, refuses, and when it is away."""
 from servers import Failed, let_pass, wait_until
+from test_verify import Damage
 
 ROWS = 40
 # Makes a field; drops what is marked 'drop'; fails for what is marked 'fail' or 'script'.
@@ -178,3 +179,25 @@ def test_a_default_pipeline_that_drops_documents_holds_nothing_up(w):
     wait_words(w, 34, "ok!")
     if w.engine.count(w.index("thing")) != ROWS - 7:
         raise Failed(f"{w.engine.count(w.index('thing'))} documents")
+
+
+def test_verify_compares_what_millrace_wrote_and_tells_what_may_be_dropped_apart(w):
+    make(w)
+    put(w)
+    w.sql("UPDATE thing SET t = 'drop' WHERE id <= 5")
+    daemon = w.follow(definition(w), index={"verify_every": "2s", "verify_rate": 0})
+    found = daemon.json("verify", f"{w.schema}.thing")
+    if (found["verdict"], found["equal"], found["apart_counts"]["dropped"]) != ("equal", ROWS - 5, 5):
+        raise Failed(f"{found}")
+    Damage(w, "thing").change(7, lambda d: d.update(t="wrong"))
+    Damage(w, "thing").lose(9)
+    found = daemon.json("verify", f"{w.schema}.thing", "--repair")
+    if (found["verdict"], found["repaired"], found["apart_counts"]["dropped"]) != ("equal", 2, 5):
+        raise Failed(f"{found}")
+    wait_words(w, 7, "text 7!")
+    wait_words(w, 9, "text 9!")
+    if daemon.json("trace", f"{w.schema}.thing", "3", ok=None)["code"] != "dropped":
+        raise Failed("trace does not name the pipeline")
+    reports = daemon.json("report", "list")["items"]
+    if len(reports) != 2 or w.table(daemon, "thing")["verify_due"] is not None:
+        raise Failed(f"what a pipeline changes is compared on a schedule: {reports}")

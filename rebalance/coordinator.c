@@ -99,7 +99,6 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
     co->route_retry = route_retry_new();
     co->settings_sync = settings_sync_new();
     co->verifies = verify_jobs_new();
-    co->schedule = verify_schedule_new();
     co->compare_version = verify_new_version;
     co->settings = live_settings_new(opt->configuration);
     co->opt.configuration = NULL; /* was borrowed */
@@ -146,7 +145,6 @@ void coordinator_close(struct coordinator *co)
     route_retry_free(co->route_retry);
     settings_sync_free(co->settings_sync);
     verify_jobs_free(co->verifies);
-    verify_schedule_free(co->schedule);
     live_settings_free(co->settings);
     stored_state_free(co->stored);
     kept_indexes_free(co->kept);

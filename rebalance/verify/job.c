@@ -153,7 +153,7 @@ static void run_steps(struct verify_job *j, struct err *err)
 /* A repair that was not begun says why, and what to do. */
 static void say_why_not_repaired(const struct verify_job *j, struct buf *why)
 {
-    if (j->repair && !j->yes && j->result.repaired == 0 &&
+    if (j->repair && !j->yes && !verify_may_be_repaired(j) && j->result.repaired == 0 &&
         j->result.differing > j->result.counts[VERIFY_LINEAGE])
         buf_printf(why,
                    "%" PRIu64 " of %" PRIu64 " documents differ, which is more than 5 %% or "
@@ -257,6 +257,15 @@ void verify_job_report(struct verify_job *j, const struct err *failure, struct b
     verify_report_append(&j->report, &j->result, report);
 }
 
+static void put_off(const struct verify_job *j)
+{
+    struct buf index = {0};
+
+    coordinator_index_name(&index, j->job.index, j->job.version);
+    verify_jobs_put_off(j->co->verifies, buf_str(&index), j->co->opt.verify_every_ms, false);
+    buf_free(&index);
+}
+
 static void finish(struct verify_job *j, const struct err *failure)
 {
     struct buf report = {0}, why = {0};
@@ -269,6 +278,8 @@ static void finish(struct verify_job *j, const struct err *failure)
     while (!end_well(j, buf_str(&report), &err) && err.kind == ERR_RETRY)
         if (stop_wait(j->stop, RETRY_MS))
             break;
+    if (j->at.pass != VERIFY_OVER)
+        put_off(j);
     log_info("a verification has ended", KV("table", j->job.table), KV("job", j->job.id),
              KV("differing", j->result.differing), KV("repaired", j->result.repaired));
     coordinator_log(j->co, j->job.table, j->job.index, j->job.version, "verified",

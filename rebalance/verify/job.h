@@ -106,6 +106,8 @@ struct verify_rows {
 bool verify_rows_step(struct verify_job *j, struct err *err) MUST_CHECK;
 bool verify_documents_step(struct verify_job *j, struct err *err) MUST_CHECK;
 bool verify_listed_step(struct verify_job *j, struct err *err) MUST_CHECK;
+/* Whether so little differs that no person has to say yes: listed.c. */
+bool verify_may_be_repaired(const struct verify_job *j);
 /* Put hits through the looks and count what the rows' side cannot have told: documents.c. */
 bool verify_settle_hits(struct verify_job *j, struct verify_run *run, struct verify_key *keys,
                         size_t n, struct err *err) MUST_CHECK;

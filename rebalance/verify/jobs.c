@@ -4,13 +4,18 @@
 
 #include "rebalance/verify/job.h"
 
+#include "src/base/clock.h"
+#include "src/base/map.h"
 #include "src/base/mem.h"
 
 #include <stdlib.h>
 
+#define AGAIN_MS 3600000
+
 struct verify_jobs {
     struct lock lock; /* LOCK_verifies_lock */
     struct verify_job *first;
+    struct map *next; /* orders_v2 -> int64_t: not before, steady time; guarded by lock */
     bool are_resumed; /* guarded by admin_lock */
 };
 
@@ -33,6 +38,7 @@ struct verify_jobs *verify_jobs_new(void)
     struct verify_jobs *all = mem_alloc(1, sizeof(*all));
 
     lock_init(&all->lock, LOCK_verifies_lock);
+    all->next = map_new();
     return all;
 }
 
@@ -40,6 +46,7 @@ void verify_jobs_free(struct verify_jobs *all)
 {
     if (all == NULL)
         return;
+    map_free(all->next, free);
     lock_fini(&all->lock);
     free(all);
 }
@@ -119,6 +126,28 @@ bool verify_jobs_find(struct verify_jobs *all, uint64_t id, struct verify_progre
         }
     lock_release(&all->lock);
     return found;
+}
+
+void verify_jobs_put_off(struct verify_jobs *all, struct str index, int64_t every_ms,
+                         bool hopeless)
+{
+    int64_t *next = mem_alloc(1, sizeof(*next));
+
+    *next = clock_steady_ms() + (hopeless || every_ms < AGAIN_MS ? every_ms : AGAIN_MS);
+    lock_acquire(&all->lock);
+    free(map_put(all->next, index, next));
+    lock_release(&all->lock);
+}
+
+bool verify_jobs_are_put_off(struct verify_jobs *all, struct str index)
+{
+    lock_acquire(&all->lock);
+
+    const int64_t *next = map_find(all->next, index);
+    const bool are = next != NULL && clock_steady_ms() < *next;
+
+    lock_release(&all->lock);
+    return are;
 }
 
 size_t verify_jobs_n(struct verify_jobs *all)

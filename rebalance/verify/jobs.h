@@ -9,6 +9,7 @@
 
 #include "src/base/base.h"
 #include "src/base/err.h"
+#include "src/base/str.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,6 +60,14 @@ bool verify_jobs_start(struct verify_jobs *all, struct verify_job *j,
 void verify_jobs_join(struct verify_jobs *all);
 /* Copy what the job shows of itself. Returns false if none of this id runs here. */
 bool verify_jobs_find(struct verify_jobs *all, uint64_t id, struct verify_progress *out);
+
+/*
+ * A comparison of the index (orders_v2) that nobody asked for did not start, or ended without a
+ * verdict: the next one comes an hour later, or every_ms if that is less or hopeless is set.
+ */
+void verify_jobs_put_off(struct verify_jobs *all, struct str index, int64_t every_ms,
+                         bool hopeless);
+bool verify_jobs_are_put_off(struct verify_jobs *all, struct str index);
 
 /* How many run here. */
 size_t verify_jobs_n(struct verify_jobs *all);

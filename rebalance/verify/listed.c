@@ -5,13 +5,14 @@
 #define LATER_MS 2000
 
 /* More than 5 % of the larger side, or too many in all, need a person's word. */
-static bool may_be_repaired(const struct verify_job *j)
+bool verify_may_be_repaired(const struct verify_job *j)
 {
     const uint64_t rows = j->result.documents + j->open.documents;
     const uint64_t side = rows > j->at.hits ? rows : j->at.hits;
     const uint64_t all = j->changed != NULL ? j->at.total : side;
 
-    return j->open.differing <= VERIFY_CHANGED_MAX && j->open.differing * 20 <= all;
+    return j->open.n_ids <= VERIFY_CHANGED_MAX && j->open.differing <= VERIFY_CHANGED_MAX &&
+           j->open.differing * 20 <= all;
 }
 
 /* Take the next ids of the list, from number at.slice on. */
@@ -44,8 +45,8 @@ static bool settle_group(struct verify_job *j, struct verify_run *run, size_t n,
                          struct err *err)
 {
     run->patience = patience_of(j);
-    if (!verify_job_settle(j, run, run->keys, n, j->repair && (j->yes || may_be_repaired(j)),
-                           err))
+    if (!verify_job_settle(j, run, run->keys, n,
+                           j->repair && (j->yes || verify_may_be_repaired(j)), err))
         return false;
     for (size_t i = 0; i < n; i++)
         verify_result_add(&j->result, &run->keys[i], j->values);

@@ -15,7 +15,6 @@
 struct coordinator;
 struct store_copy;
 struct stored_version;
-struct verify_schedule;
 
 /*
  * When to compare an index again, in wall time: between three quarters and all of every_ms
@@ -30,12 +29,10 @@ int64_t verify_due_ms(struct str index, int64_t last_ms, int64_t every_ms);
  */
 int64_t verify_last_ms(const struct store_copy *s, const struct stored_version *v);
 
-struct verify_schedule *verify_schedule_new(void) RETURNS_NONNULL MUST_CHECK;
-void verify_schedule_free(struct verify_schedule *s); /* NULL is fine */
-
 /*
- * Start the comparison that is due for longest, if any is and none runs. What could not start,
- * or ended without a verdict, is tried again an hour later.
+ * Start the comparison that is due for longest, if any is and none runs. Leaves out indexes
+ * that take nothing, are about to be replaced, or whose documents pass a pipeline, which
+ * changes them.
  * @thread the coordinator's; under admin_lock; blocks on the store
  */
 void coordinator_verify_due(struct coordinator *co);

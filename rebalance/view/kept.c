@@ -30,8 +30,8 @@ static bool is_pending(const struct store_copy *s, const struct table_view *t)
            t->available->number <= strtoull(built.ptr, NULL, 10);
 }
 
-static void look_at_kept_table(struct coordinator *co, const struct store_copy *s,
-                               struct table_view *t)
+static void look_at_kept_table(struct coordinator *co, const struct definitions *d,
+                               const struct store_copy *s, struct table_view *t)
 {
     struct buf index = {0};
     struct str compared;
@@ -52,7 +52,8 @@ static void look_at_kept_table(struct coordinator *co, const struct store_copy *
                      store_copy_find(s->compared, s->n_compared, STORE_COMPARED,
                                      buf_str(&index), &compared) &&
                      compared_read(compared, &t->compared);
-    if (s != NULL && co->opt.verify_every_ms > 0)
+    if (s != NULL && co->opt.verify_every_ms > 0 &&
+        !definitions_index_is_piped(d, t->available->index))
         t->verify_due_ms = verify_due_ms(buf_str(&index), verify_last_ms(s, t->available),
                                          co->opt.verify_every_ms);
     buf_free(&index);
@@ -101,7 +102,7 @@ void coordinator_look_at_kept(struct coordinator *co, struct coordinator_view *v
     for (size_t i = 0; i < v->definitions->n_topics; i++)
         look_at_kept_topic(v->stored, &v->topics[i]);
     for (size_t i = 0; i < v->definitions->n_tables; i++)
-        look_at_kept_table(co, v->stored, &v->tables[i]);
+        look_at_kept_table(co, v->definitions, v->stored, &v->tables[i]);
     if (co->delivery != NULL)
         delivery_each_index(co->delivery, add_counts, v);
 }

@@ -176,7 +176,7 @@ static void check_verify(const struct table_view *t, struct doctor_list *l)
     buf_append_word(&fix, table_name(t->d));
     buf_append(&fix, STR("; if nothing is to be corrected, millrace verify "));
     buf_append_word(&fix, table_name(t->d));
-    buf_append(&fix, STR(" --repair"));
+    buf_append(&fix, STR(" --repair (and --yes, if it has found more than it may repair)"));
     if (t->verify.len > 0)
         add(l, "table", table_name(t->d),
             &(struct doctor_check){.id = STR("table.verify"),

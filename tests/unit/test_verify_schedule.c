@@ -2,6 +2,7 @@
 
 #include "tests/unit/unit.h"
 
+#include "rebalance/verify/jobs.h"
 #include "rebalance/verify/schedule.h"
 
 #include <stdio.h>
@@ -41,11 +42,29 @@ static void a_short_time_is_a_time_as_well(void **state)
     }
 }
 
+static void what_is_put_off_waits_an_hour_or_less_and_others_do_not(void **state)
+{
+    struct verify_jobs *all = verify_jobs_new();
+
+    (void)state;
+    assert_false(verify_jobs_are_put_off(all, STR("a_v1")));
+    verify_jobs_put_off(all, STR("a_v1"), WEEK, false);
+    assert_true(verify_jobs_are_put_off(all, STR("a_v1")));
+    assert_false(verify_jobs_are_put_off(all, STR("b_v1")));
+    verify_jobs_put_off(all, STR("a_v1"), 0, false); /* as often as that */
+    assert_false(verify_jobs_are_put_off(all, STR("a_v1")));
+    verify_jobs_put_off(all, STR("a_v1"), WEEK, true);
+    assert_true(verify_jobs_are_put_off(all, STR("a_v1")));
+    assert_int_equal(verify_jobs_n(all), 0);
+    verify_jobs_free(all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_index_is_due_within_the_last_quarter),
         cmocka_unit_test(a_short_time_is_a_time_as_well),
+        cmocka_unit_test(what_is_put_off_waits_an_hour_or_less_and_others_do_not),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,7 +68,7 @@ def test_whoever_follows_a_build_is_told_that_its_topic_has_failed(w):
             no_dump_threads(w)
             w.sql("UPDATE thing SET a = a + 1 WHERE id = 1")
             daemon.command("index", "set", f"{w.schema}.thing", "--rate", "0")
-            wait_until(lambda: f"it is said, but {text_of(said)}", lambda: "it waits: topic" in text_of(said)
+            wait_until(lambda: f"it is said, but {text_of(said)}", lambda: "the build waits: topic" in text_of(said)
                        and "GRANT REPLICATION SLAVE ON *.* TO 'millrace'@'127.0.0.1'" in text_of(said))
             fix = daemon.json("status")["topics"][0]["fix"]
             if fix != "GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO 'millrace'@'127.0.0.1'":

@@ -71,6 +71,12 @@ static bool compare_hashes(const struct comparison *c, const uint8_t *source,
     return s == i || report(c, TREE_DIFFERENT, source, err);
 }
 
+/* at is below the length: an empty list has no address. */
+static const uint8_t *entry_at(const struct buf *entries, size_t at)
+{
+    return (const uint8_t *)entries->ptr + at;
+}
+
 /* Merges what was gathered of both sides. */
 static bool compare_entries(struct comparison *c, struct err *err)
 {
@@ -81,18 +87,17 @@ static bool compare_entries(struct comparison *c, struct err *err)
     sort_entries(source);
     sort_entries(index);
     while (ok && (s < source->len || i < index->len)) {
-        const uint8_t *a = (const uint8_t *)source->ptr + s;
-        const uint8_t *b = (const uint8_t *)index->ptr + i;
-        const int order = s == source->len  ? 1
-                          : i == index->len ? -1
-                                            : memcmp(a, b, TREE_ID_SIZE);
+        const int order = s == source->len ? 1
+                          : i == index->len
+                              ? -1
+                              : memcmp(entry_at(source, s), entry_at(index, i), TREE_ID_SIZE);
 
         if (order < 0)
-            ok = report(c, TREE_MISSING, a, err);
+            ok = report(c, TREE_MISSING, entry_at(source, s), err);
         else if (order > 0)
-            ok = report(c, TREE_EXTRA, b, err);
+            ok = report(c, TREE_EXTRA, entry_at(index, i), err);
         else
-            ok = compare_hashes(c, a, b, err);
+            ok = compare_hashes(c, entry_at(source, s), entry_at(index, i), err);
         s += order <= 0 ? TREE_ENTRY_SIZE : 0;
         i += order >= 0 ? TREE_ENTRY_SIZE : 0;
     }

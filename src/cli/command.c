@@ -132,13 +132,20 @@ static bool unknown_option(const struct invocation *inv, struct str name, struct
     return err_set(err, ERR_REJECT, "there is no option --%.*s", (int)name.len, name.ptr);
 }
 
-/* True if some command has an option of this name that takes a value. */
-static bool takes_value_somewhere(const struct command_set *set, const char *name, size_t len)
+/*
+ * True if some command has an option of this name that takes a value: of one that all commands
+ * share as a flag, only a command that the n words before it name.
+ */
+static bool takes_value_somewhere(const struct command_set *set, const char *const *words,
+                                  size_t n, const char *name, size_t len)
 {
+    const struct command_option *shared = find_in(set->options, name, len);
+    const bool is_flag = shared != NULL && shared->value == NULL;
+
     for (size_t i = 0; i < set->n; i++) {
         const struct command_option *o = find_option(set, &set->list[i], name, len);
 
-        if (o != NULL && o->value != NULL)
+        if (o != NULL && o->value != NULL && (!is_flag || named(&set->list[i], words, n) > 0))
             return true;
     }
     return false;
@@ -183,7 +190,7 @@ static size_t take_words(const struct command_set *set, const char **words, int 
         } else {
             struct dashed d = cut_dashed(argv[i]);
 
-            if (d.value == NULL && takes_value_somewhere(set, d.name, d.len))
+            if (d.value == NULL && takes_value_somewhere(set, words, n, d.name, d.len))
                 i++;
         }
     }

@@ -238,7 +238,7 @@ static void help_of_each_command_ends_with_an_example_that_works(void **state)
 static void the_programs_version_is_not_that_of_an_index(void **state)
 {
     char of_verify[] = "verify shop.orders --version 2", of_program[] = "--version",
-         beside[] = "verify shop.orders -V";
+         beside[] = "verify shop.orders -V", before[] = "--version --config x";
     struct invocation inv;
     struct err err;
 
@@ -250,6 +250,9 @@ static void the_programs_version_is_not_that_of_an_index(void **state)
     assert_true(invocation_has_global(&inv, "version"));
     assert_true(parse_line(&inv, beside, &err));
     assert_true(invocation_has_global(&inv, "version"));
+    assert_true(parse_line(&inv, before, &err));
+    assert_true(invocation_has_global(&inv, "version"));
+    assert_string_equal(invocation_value(&inv, "config"), "x");
 }
 
 /* The last word of the line is begun. */

@@ -29,6 +29,7 @@ def change(w, i):
     """Every kind of change, in several transactions."""
     row = i % ROWS
     w.sql(f"UPDATE part SET a = {i}", f"DELETE FROM part WHERE id = {row}", f"REPLACE INTO part VALUES ({1000 + row}, {i}, 'new')",
+          f"DELETE FROM part WHERE id = {2000 + i}",  # an i that is drawn twice finds its place free
           f"UPDATE part SET id = {2000 + i} WHERE id = {(row + 7) % ROWS}", f"REPLACE INTO part VALUES ({row}, {i}, 'again')")
 
 

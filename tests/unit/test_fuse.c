@@ -169,6 +169,7 @@ static void one_of_several_addresses_does_not_blow_it_and_two_do(void **state)
         assert_true(fuse_excuses(&f, 7, now));
     assert_false(fuse_excuses(&f, 8, now));
     assert_false(fuse_excuses(&f, 8, now));
+    assert_false(fuse_excuses(&f, 7, now)); /* neither is sick alone */
     fuse_good(&f, now);
     assert_true(fuse_excuses(&f, 8, now));
     assert_false(fuse_excuses(&f, 7, now));
@@ -239,7 +240,8 @@ struct game {
 /* What happened since the state last changed. */
 struct past {
     bool good;
-    uint64_t excused; /* the address; 0: it counts */
+    uint64_t
+        address; /* it failed there, which by itself counts for nothing; 0: none of these */
     enum failure how;
     int64_t at_ms;
 };
@@ -248,7 +250,7 @@ struct model {
     enum fuse_state state;
     int64_t since_ms, opens_ms;
     size_t n;
-    struct past past[STEPS_MAX];
+    struct past past[2 * STEPS_MAX];
 };
 
 static void enter(struct model *m, enum fuse_state state, int64_t since_ms, int64_t opens_ms)
@@ -260,7 +262,7 @@ static void enter(struct model *m, enum fuse_state state, int64_t since_ms, int6
 static bool is_same_failure(const struct model *m, int64_t sent_ms)
 {
     for (size_t i = 0; i < m->n; i++)
-        if (!m->past[i].good && m->past[i].excused == 0 && m->past[i].at_ms >= sent_ms)
+        if (!m->past[i].good && m->past[i].address == 0 && m->past[i].at_ms >= sent_ms)
             return true;
     return false;
 }
@@ -273,7 +275,7 @@ static bool is_enough(const struct model *m, const struct fuse_options *opt, int
     for (size_t i = m->n; i-- > 0;) {
         const struct past *p = &m->past[i];
 
-        if (p->excused != 0)
+        if (p->address != 0)
             continue;
         row = row && !p->good;
         n_row += row;
@@ -289,11 +291,13 @@ static bool model_excuses(struct model *m, const struct step *s, int64_t now)
         return false;
     if (now - s->took_ms < m->since_ms)
         return true;
+
+    bool others = false;
+
     for (size_t i = m->n; i-- > 0 && !m->past[i].good;)
-        if (m->past[i].excused != 0 && m->past[i].excused != s->address)
-            return false;
-    m->past[m->n++] = (struct past){.excused = s->address, .how = s->how, .at_ms = now};
-    return true;
+        others = others || (m->past[i].address != 0 && m->past[i].address != s->address);
+    m->past[m->n++] = (struct past){.address = s->address, .at_ms = now};
+    return !others;
 }
 
 static enum fuse_change model_count_failure(struct model *m, const struct fuse_options *opt,

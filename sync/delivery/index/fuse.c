@@ -26,6 +26,7 @@ static void turn_to(struct fuse *f, enum fuse_state state, int64_t now_ms)
     f->n_failures = 0;
     f->last_ms = -1;
     f->excused = 0;
+    f->are_several = false;
 }
 
 static void blow(struct fuse *f, int64_t now_ms)
@@ -79,7 +80,8 @@ bool fuse_excuses(struct fuse *f, uint64_t address, int64_t sent_ms)
         return true;
     if (f->excused == 0)
         f->excused = address;
-    return f->excused == address;
+    f->are_several = f->are_several || f->excused != address;
+    return !f->are_several;
 }
 
 enum fuse_change fuse_good(struct fuse *f, int64_t sent_ms)
@@ -88,6 +90,7 @@ enum fuse_change fuse_good(struct fuse *f, int64_t sent_ms)
         return FUSE_SAME;
     f->n_in_row = 0;
     f->excused = 0;
+    f->are_several = false;
     if (f->state == FUSE_CLOSED)
         return FUSE_SAME;
     turn_to(f, FUSE_CLOSED, f->since_ms);

@@ -52,7 +52,8 @@ struct fuse {
     int64_t try_ms;   /* BLOWN: a request may go from here on */
     unsigned n_in_row;
     int64_t last_ms;  /* the last failure that counted; -1: none */
-    uint64_t excused; /* the address that failed since the last answer; 0: none */
+    uint64_t excused; /* the first address that failed since the last answer; 0: none */
+    bool are_several; /* another one failed, too: none is excused */
     unsigned n_failures;
     int64_t failures_ms[DELIVERY_FAILURES_MAX]; /* a ring of the last failures */
 };

@@ -2,7 +2,7 @@
 
 #include "rebalance/trace/parts.h"
 
-#include "rebalance/verify/copies.h"
+#include "rebalance/verify/look/copies.h"
 #include "src/search/documents.h"
 
 #include <string.h>

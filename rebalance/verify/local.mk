@@ -3,7 +3,6 @@ libmillrace_a_SOURCES += \
 	%D%/changed.c %D%/changed.h \
 	%D%/compared.c %D%/compared.h \
 	%D%/condition.c %D%/condition.h \
-	%D%/copies.c %D%/copies.h \
 	%D%/cursor.c \
 	%D%/documents.c \
 	%D%/job.c %D%/job.h \
@@ -24,5 +23,4 @@ libmillrace_a_SOURCES += \
 	%D%/schedule.c %D%/schedule.h \
 	%D%/sides.c \
 	%D%/step.c \
-	%D%/verdict.c %D%/verdict.h \
 	%D%/verify.c %D%/verify.h

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "rebalance/verify/copies.h"
+#include "rebalance/verify/look/copies.h"
 #include "rebalance/verify/run.h"
 
 #include "src/base/clock.h"

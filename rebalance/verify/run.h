@@ -11,7 +11,7 @@
 #define REBALANCE_VERIFY_RUN_H
 
 #include "rebalance/state/parts.h"
-#include "rebalance/verify/verdict.h"
+#include "rebalance/verify/look/verdict.h"
 #include "rebalance/watch/errand.h"
 #include "src/base/base.h"
 #include "src/base/err.h"

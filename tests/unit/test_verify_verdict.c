@@ -2,7 +2,7 @@
 
 #include "tests/unit/unit.h"
 
-#include "rebalance/verify/verdict.h"
+#include "rebalance/verify/look/verdict.h"
 #include "src/base/arena.h"
 #include "src/base/buf.h"
 #include "sync/definition/definition.h"

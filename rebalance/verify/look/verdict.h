@@ -4,8 +4,8 @@
  * A look has the document that the row makes now, if any, and the copies that the engine has
  * under its `_id`, at most one in each shard.
  */
-#ifndef REBALANCE_VERIFY_VERDICT_H
-#define REBALANCE_VERIFY_VERDICT_H
+#ifndef REBALANCE_VERIFY_LOOK_VERDICT_H
+#define REBALANCE_VERIFY_LOOK_VERDICT_H
 
 #include "src/base/base.h"
 #include "src/base/str.h"

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "rebalance/verify/verdict.h"
+#include "rebalance/verify/look/verdict.h"
 
 #include "src/base/arena.h"
 #include "src/base/err.h"

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "rebalance/verify/copies.h"
+#include "rebalance/verify/look/copies.h"
 
 #include "src/base/arena.h"
 #include "src/base/buf.h"

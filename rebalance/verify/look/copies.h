@@ -3,10 +3,10 @@
  *
  * @thread any; the functions with an err block on the engine
  */
-#ifndef REBALANCE_VERIFY_COPIES_H
-#define REBALANCE_VERIFY_COPIES_H
+#ifndef REBALANCE_VERIFY_LOOK_COPIES_H
+#define REBALANCE_VERIFY_LOOK_COPIES_H
 
-#include "rebalance/verify/verdict.h"
+#include "rebalance/verify/look/verdict.h"
 #include "src/base/base.h"
 #include "src/base/err.h"
 #include "src/base/str.h"

@@ -4,6 +4,7 @@ libmillrace_a_SOURCES += \
 	%D%/conflict.c %D%/conflict.h \
 	%D%/delivery.h \
 	%D%/draining.c %D%/draining.h \
+	%D%/entries.c %D%/entries.h \
 	%D%/helpers.c %D%/helpers.h \
 	%D%/letters.c %D%/letters.h \
 	%D%/make.c \

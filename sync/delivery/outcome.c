@@ -4,6 +4,7 @@
 
 #include "src/base/log.h"
 #include "sync/delivery/document/delete_repeater.h"
+#include "sync/delivery/entries.h"
 
 #define AREAS_OFF_MS 600000
 
@@ -79,6 +80,7 @@ void outcome_deliver(struct sender *s, struct document *doc)
     if (!doc->now->dropped) /* otherwise outcome_drop() has counted it */
         index_metric_done(index_queue_metric(doc->index_queue), ops[doc->now->op], RESULT_OK,
                           s->now_ms);
+    entries_note_engine(s, doc);
     if (doc->now->op == DOC_DELETE &&
         delete_repeater_may_come(s->repeater, doc->now, s->now_ms)) {
         if (is_purged_to_repeat(s, doc))
@@ -100,6 +102,7 @@ void outcome_supersede(struct sender *s, struct document *doc)
 {
     count_one(&doc->now->target->count.superseded);
     count_result(doc, RESULT_STALE);
+    entries_note_unknown(s, doc);
     outcome_end(s, doc, OUTCOME_SUPERSEDED);
 }
 
@@ -147,6 +150,7 @@ void outcome_bury(struct sender *s, struct document *doc)
     count_one(&doc->now->target->count.dead);
     delivery_metric_count(s->metric, COUNT_FAILED_DOCUMENTS, 1);
     count_result(doc, RESULT_DEAD);
+    entries_note_unknown(s, doc);
     outcome_end(s, doc, OUTCOME_DEAD);
 }
 

@@ -5,6 +5,7 @@
 #include "src/base/arena.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
+#include "sync/delivery/entries.h"
 #include "sync/delivery/index/seldom.h"
 #include "sync/delivery/outcome.h"
 #include "sync/delivery/turn.h"
@@ -319,9 +320,10 @@ static void take_item(struct sender *s, struct batch_load *load, size_t i,
     } else {
         document_loaded(doc, item->stamp, item->found ? item->body : (struct str){0}, &s->ends);
     }
-    if (doc->state == DOCUMENT_READY)
+    if (doc->state == DOCUMENT_READY) {
+        entries_note_source(s, doc->now);
         index_queue_place(load->index_queue, doc, s->now_ms);
-    else if (item->ahead)
+    } else if (item->ahead)
         wait_for_stream(s, load, &parkings->ahead, doc);
     else
         try_again(s, load, &parkings->failed, doc);

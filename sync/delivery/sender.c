@@ -10,6 +10,7 @@
 #include "src/base/random.h"
 #include "src/net/http_client.h"
 #include "sync/delivery/document/delete_repeater.h"
+#include "sync/delivery/entries.h"
 #include "sync/delivery/outcome.h"
 
 #include <assert.h>
@@ -230,6 +231,7 @@ void sender_accept(struct sender *s, struct write *w)
 
     if (!w->gathered)
         neighbours_note_stream(&s->neighbours, s->now_ms);
+    entries_note_source(s, w);
     if (w->op == DOC_REFRESH)
         ask_for_read(s, o, w);
 

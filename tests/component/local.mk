@@ -18,6 +18,7 @@ delivery_rig_ldadd = libdeliveryrig.a $(LDADD)
 delivery_tests = \
 	%D%/test_delivery_too_large \
 	%D%/test_delivery_bounds \
+	%D%/test_delivery_entries \
 	%D%/test_delivery_fuse \
 	%D%/test_engines \
 	%D%/test_delivery_addresses \
@@ -53,6 +54,7 @@ tests_component_test_delivery_failures_LDADD      = $(delivery_rig_ldadd)
 tests_component_test_delivery_too_large_LDADD     = $(delivery_rig_ldadd)
 tests_component_test_delivery_purge_LDADD         = $(delivery_rig_ldadd)
 tests_component_test_delivery_statistics_LDADD    = $(delivery_rig_ldadd)
+tests_component_test_delivery_entries_LDADD       = $(delivery_rig_ldadd)
 tests_component_test_delivery_fuse_LDADD          = $(delivery_rig_ldadd)
 tests_component_test_stored_deletes_LDADD = libdeliveryrig.a $(LDADD)
 tests_component_test_engines_LDADD                = $(delivery_rig_ldadd)

@@ -138,6 +138,16 @@ struct dead_letter_note {
     bool again; /* replaces the dead letter that the store has for this document */
 };
 
+/* What a side has of a document. */
+enum entry_kind { ENTRY_VALUE = 0, ENTRY_GONE, ENTRY_UNKNOWN };
+
+struct entry_note {
+    bool of_engine; /* the engine has it; else the source */
+    enum entry_kind what;
+    struct str id;
+    uint64_t value; /* ENTRY_VALUE: its hash, never 0 */
+};
+
 /* A purged change, to be stored durably in the same way.  Its row will be read again by key. */
 struct purged_note {
     const struct target *target;

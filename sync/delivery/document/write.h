@@ -32,7 +32,8 @@ struct write {
     struct waiter *last_waiter;
     uint64_t hash; /* of index, routing and id */
     uint64_t version;
-    size_t cost; /* bytes of memory, with its waiters and its entry in the document table */
+    uint64_t value; /* DOC_INDEX: a hash of its value (sync/delivery/entries.h); 0: unknown */
+    size_t cost;    /* bytes of memory, with its waiters and its entry in the document table */
     uint32_t id_len;
     uint32_t routing_len;
     uint32_t key_len;

@@ -90,6 +90,15 @@ struct delivery_options {
      * Makes all n > 0 durable, or none.  Returns false to be called again.  NULL: never purge.
      */
     bool (*purged)(void *ctx, const struct purged_note *notes, size_t n, struct err *err);
+    /*
+     * What a side has of a document from now on (sync/delivery/entries.h); may block for a
+     * moment. NULL: nobody asks.
+     */
+    void (*note_entry)(void *ctx, const struct target *target, const struct entry_note *note);
+    /* Returns a hash of the body as a value, never 0; or 0 if target's are not noted. Set
+     * together with note_entry. */
+    uint64_t (*value)(void *ctx, const struct target *target, struct str routing,
+                      struct str body);
 };
 
 #endif

@@ -1,0 +1,229 @@
+#include "config.h"
+
+#include "rebalance/trees/pair.h"
+
+#include "src/base/buf.h"
+#include "src/base/clock.h"
+#include "src/base/hash.h"
+#include "src/base/lock.h"
+#include "src/base/log.h"
+#include "src/base/mem.h"
+#include "src/format/json_hash.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define N_SIDES 2
+
+struct pair {
+    unsigned refs; /* atomic */
+    struct lock lock;
+    char *paths[N_SIDES];
+    struct tree *trees[N_SIDES];
+    bool is_over;
+    int64_t exchanged_ms;
+};
+
+/* The name of an index may be too long for a file's. */
+static char *path_of(const char *folder, struct str index, enum tree_side side)
+{
+    struct buf path = {0};
+
+    buf_printf(&path, "%s/%016" PRIx64 ".%s", folder, hash_bytes(index, 0),
+               side == TREE_SOURCE ? "source" : "index");
+    return path.ptr;
+}
+
+static struct pair *pair_new(const struct pair_home *home, struct str index)
+{
+    struct pair *p = mem_alloc(1, sizeof(*p));
+
+    p->refs = 1;
+    p->exchanged_ms = clock_wall_ms();
+    lock_init(&p->lock, LOCK_private);
+    for (int side = 0; side < N_SIDES; side++)
+        p->paths[side] = path_of(home->folder, index, (enum tree_side)side);
+    return p;
+}
+
+static struct tree_identity identity_of(const struct pair_home *home, struct str index,
+                                        int side)
+{
+    return (struct tree_identity){.side = (enum tree_side)side,
+                                  .index = index,
+                                  .version = home->owner,
+                                  .definition = JSON_HASH_VERSION};
+}
+
+static void set_notes(struct pair *p, struct tree_note note)
+{
+    for (int side = 0; side < N_SIDES; side++)
+        tree_set_note(p->trees[side], note);
+}
+
+bool pair_create(struct pair **out, const struct pair_home *home, struct str index,
+                 uint64_t term, uint64_t n_expected, struct err *err)
+{
+    struct pair *p = pair_new(home, index);
+    bool ok = true;
+
+    for (int side = 0; side < N_SIDES && ok; side++) {
+        const struct tree_identity identity = identity_of(home, index, side);
+
+        tree_delete(p->paths[side]);
+        ok = tree_create(&p->trees[side], p->paths[side], &identity, n_expected, err);
+    }
+    if (ok) {
+        set_notes(p, (struct tree_note){.position = term});
+        *out = p;
+        return true;
+    }
+    pair_end(p);
+    pair_unref(p);
+    return false;
+}
+
+bool pair_open(struct pair **out, const struct pair_home *home, struct str index,
+               struct err *err)
+{
+    struct pair *p = pair_new(home, index);
+    bool ok = true;
+
+    for (int side = 0; side < N_SIDES && ok; side++) {
+        const struct tree_identity identity = identity_of(home, index, side);
+
+        ok = tree_open(&p->trees[side], p->paths[side], &identity, err);
+    }
+    if (ok &&
+        tree_note(p->trees[TREE_SOURCE]).position != tree_note(p->trees[TREE_INDEX]).position)
+        ok = err_set(err, ERR_REJECT, "tree %s is of another time than its other side",
+                     p->paths[TREE_SOURCE]);
+    if (ok)
+        *out = p;
+    else
+        pair_unref(p);
+    return ok;
+}
+
+struct pair *pair_ref(struct pair *p)
+{
+    __atomic_add_fetch(&p->refs, 1, __ATOMIC_RELAXED);
+    return p;
+}
+
+static void close_side(struct pair *p, int side)
+{
+    struct err err = {0};
+
+    if (!tree_close(p->trees[side], !p->is_over, &err))
+        log_failure(LOG_WARN, &err, "an anti-entropy tree is lost if the power fails",
+                    KV("file", (const char *)p->paths[side]));
+    free(p->paths[side]);
+}
+
+void pair_unref(struct pair *p)
+{
+    if (p == NULL || __atomic_sub_fetch(&p->refs, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    for (int side = 0; side < N_SIDES; side++)
+        close_side(p, side);
+    lock_fini(&p->lock);
+    free(p);
+}
+
+bool pair_follow(struct pair *p, uint64_t term)
+{
+    lock_acquire(&p->lock);
+
+    struct tree_note note = tree_note(p->trees[TREE_SOURCE]);
+    const bool may = !p->is_over && note.position + 1 == term;
+
+    note.position = term;
+    if (may)
+        set_notes(p, note);
+    lock_release(&p->lock);
+    return may;
+}
+
+void pair_complete(struct pair *p)
+{
+    lock_acquire(&p->lock);
+
+    struct tree_note note = tree_note(p->trees[TREE_SOURCE]);
+
+    note.built_ms = p->exchanged_ms = clock_wall_ms();
+    set_notes(p, note);
+    lock_release(&p->lock);
+}
+
+void pair_exchanged(struct pair *p)
+{
+    lock_acquire(&p->lock);
+    p->exchanged_ms = clock_wall_ms();
+    lock_release(&p->lock);
+}
+
+void pair_end(struct pair *p)
+{
+    lock_acquire(&p->lock);
+    p->is_over = true;
+    for (int side = 0; side < N_SIDES; side++)
+        tree_delete(p->paths[side]);
+    lock_release(&p->lock);
+}
+
+bool pair_put(struct pair *p, const struct tree_news *news, struct err *err)
+{
+    bool ok = true;
+
+    lock_acquire(&p->lock);
+    if (p->is_over)
+        ; /* its files are gone */
+    else if (news->is_gone)
+        ok = tree_remove(p->trees[news->side], news->id, err);
+    else
+        ok = tree_put(p->trees[news->side], news->id, news->hash, err);
+    lock_release(&p->lock);
+    return ok;
+}
+
+static bool is_complete(const struct pair *p)
+{
+    return !p->is_over && tree_note(p->trees[TREE_SOURCE]).built_ms > 0 &&
+           tree_note(p->trees[TREE_INDEX]).built_ms > 0;
+}
+
+bool pair_snapshot(struct pair *p, enum tree_side side, struct tree_snapshot **out,
+                   struct err *err)
+{
+    lock_acquire(&p->lock);
+
+    const bool ok = is_complete(p) ? tree_snapshot_take(p->trees[side], out, err)
+                                   : err_set(err, ERR_REJECT, "the trees are not complete yet");
+
+    lock_release(&p->lock);
+    return ok;
+}
+
+void pair_snapshot_close(struct pair *p, enum tree_side side, struct tree_snapshot *s)
+{
+    lock_acquire(&p->lock);
+    tree_snapshot_close(p->trees[side], s);
+    lock_release(&p->lock);
+}
+
+struct trees_view pair_look(struct pair *p)
+{
+    struct trees_view v = {.state = TREES_NONE};
+
+    lock_acquire(&p->lock);
+    if (!p->is_over) {
+        v.state = is_complete(p) ? TREES_COMPLETE : TREES_BUILDING;
+        v.entries = tree_count(p->trees[TREE_INDEX]);
+        v.bytes = tree_bytes(p->trees[TREE_SOURCE]) + tree_bytes(p->trees[TREE_INDEX]);
+        v.built_ms = tree_note(p->trees[TREE_INDEX]).built_ms;
+        v.exchanged_ms = p->exchanged_ms;
+    }
+    lock_release(&p->lock);
+    return v;
+}

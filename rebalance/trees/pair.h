@@ -1,0 +1,56 @@
+/*
+ * The two trees of one index version. Only the files of rebalance/trees include this.
+ *
+ * The notes of both files have the term that the pair follows, and when it was complete. A pair
+ * that is over has no files any more, and takes nothing; whoever holds it may still read.
+ *
+ * Each call blocks on the files and, if another thread changes the pair, on that.
+ *
+ * @thread any (locked inside)
+ */
+#ifndef REBALANCE_TREES_PAIR_H
+#define REBALANCE_TREES_PAIR_H
+
+#include "rebalance/trees/trees.h"
+#include "src/base/base.h"
+#include "src/base/err.h"
+#include "src/base/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pair;
+
+struct pair_home {
+    const char *folder;
+    uint64_t owner; /* a hash */
+};
+
+/* Makes both trees, empty; removes those that are there. */
+bool pair_create(struct pair **out, const struct pair_home *home, struct str index,
+                 uint64_t term, uint64_t n_expected, struct err *err) MUST_CHECK;
+/* Opens both. ERR_REJECT if they are missing, damaged, or two different ones. */
+bool pair_open(struct pair **out, const struct pair_home *home, struct str index,
+               struct err *err) MUST_CHECK;
+struct pair *pair_ref(struct pair *p) RETURNS_NONNULL;
+/* At the last one, waits until both are on disk, unless the pair is over. NULL is fine. */
+void pair_unref(struct pair *p);
+
+/* Goes on under this term. Returns false if that is not the one after the pair's. */
+bool pair_follow(struct pair *p, uint64_t term) MUST_CHECK;
+void pair_complete(struct pair *p);
+void pair_exchanged(struct pair *p);
+/* Removes the files. */
+void pair_end(struct pair *p);
+
+/* Does nothing if the pair is over. */
+bool pair_put(struct pair *p, const struct tree_news *news, struct err *err) MUST_CHECK;
+
+/* ERR_REJECT unless the pair is complete. Hold the pair until the snapshot is closed. */
+bool pair_snapshot(struct pair *p, enum tree_side side, struct tree_snapshot **out,
+                   struct err *err) MUST_CHECK;
+void pair_snapshot_close(struct pair *p, enum tree_side side, struct tree_snapshot *s);
+
+struct trees_view pair_look(struct pair *p);
+
+#endif

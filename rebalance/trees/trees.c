@@ -1,0 +1,405 @@
+#include "config.h"
+
+#include "rebalance/trees/trees.h"
+
+#include "rebalance/trees/pair.h"
+#include "src/base/buf.h"
+#include "src/base/hash.h"
+#include "src/base/lock.h"
+#include "src/base/log.h"
+#include "src/base/map.h"
+#include "src/base/mem.h"
+#include "src/base/thread.h"
+#include "src/file/data_folder.h"
+#include "src/format/json_hash.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define QUEUE_BYTES (256 << 10)
+
+/* An entry in the queue, in front of its id. The pair is held. */
+struct record {
+    struct pair *pair;
+    uint64_t hash;
+    uint32_t id_len;
+    uint8_t side;
+    bool is_gone;
+};
+
+struct trees {
+    char *folder;
+    struct pair_home home;
+    struct lock lock;        /* guards all below */
+    pthread_cond_t arrived;  /* something is in the queue, or stops is set */
+    pthread_cond_t taken;    /* the queue is empty, or what was taken is put */
+    struct map *pairs;       /* index -> struct pair, held */
+    struct buf queue;        /* records and ids */
+    uint64_t n_noted, n_put; /* records since the start */
+    bool stops;
+    pthread_t thread;
+};
+
+/* ---- the pairs ---- */
+
+/* Returns the pair, held, or NULL. */
+static struct pair *find(struct trees *all, struct str index)
+{
+    lock_acquire(&all->lock);
+
+    struct pair *p = map_find(all->pairs, index);
+
+    if (p != NULL)
+        pair_ref(p);
+    lock_release(&all->lock);
+    return p;
+}
+
+/* Takes over p, which may be NULL: then the index has none any more. */
+static void replace(struct trees *all, struct str index, struct pair *p)
+{
+    struct pair *old;
+
+    lock_acquire(&all->lock);
+    old = p != NULL ? map_put(all->pairs, index, p) : map_remove(all->pairs, index);
+    lock_release(&all->lock);
+    pair_unref(old);
+}
+
+void trees_end(struct trees *all, struct str index)
+{
+    struct pair *p = find(all, index);
+
+    if (p == NULL)
+        return;
+    pair_end(p);
+    replace(all, index, NULL);
+    pair_unref(p);
+}
+
+static void open_pair(struct trees *all, struct str index)
+{
+    struct pair *p;
+    struct err err = {0};
+
+    if (pair_open(&p, &all->home, index, &err))
+        replace(all, index, p);
+    else
+        log_debug("an index has no anti-entropy trees", KV("index", index),
+                  KV("why", (const char *)err.msg));
+}
+
+void trees_follow(struct trees *all, struct str index, uint64_t term)
+{
+    struct pair *p = find(all, index);
+
+    if (p == NULL) {
+        open_pair(all, index);
+        p = find(all, index);
+    }
+    if (p != NULL && !pair_follow(p, term)) {
+        log_info("anti-entropy trees have missed changes, and are built anew",
+                 KV("index", index));
+        trees_end(all, index);
+    }
+    pair_unref(p);
+}
+
+bool trees_begin(struct trees *all, struct str index, uint64_t term, uint64_t n_expected,
+                 struct err *err)
+{
+    struct pair *p;
+
+    trees_end(all, index);
+    if (!pair_create(&p, &all->home, index, term, n_expected, err))
+        return false;
+    replace(all, index, p);
+    return true;
+}
+
+/* Returns false if there is none that nobody wants. */
+static bool find_unwanted(struct trees *all, bool (*wants)(const void *ctx, struct str index),
+                          const void *ctx, struct buf *out)
+{
+    struct str index;
+    void *value;
+    bool found = false;
+
+    buf_clear(out);
+    lock_acquire(&all->lock);
+    for (size_t i = 0; !found && map_next(all->pairs, &i, &index, &value);)
+        if (!wants(ctx, index)) {
+            buf_append(out, index);
+            found = true;
+        }
+    lock_release(&all->lock);
+    return found;
+}
+
+void trees_keep(struct trees *all, bool (*wants)(const void *ctx, struct str index),
+                const void *ctx)
+{
+    struct buf index = {0};
+
+    while (find_unwanted(all, wants, ctx, &index))
+        trees_end(all, buf_str(&index));
+    buf_free(&index);
+}
+
+/* ---- what is noted ---- */
+
+static uint64_t hash_body(const struct trees *all, struct str routing, struct str body)
+{
+    const struct str own = STR("_millrace");
+    const struct json_hashing how = {
+        .ignored = &own, .n_ignored = 1, .seed = hash_bytes(routing, all->home.owner)};
+    struct err ignored = {0};
+    uint64_t hash;
+
+    if (!json_hash(&how, body, &hash, &ignored))
+        return TREE_READ_AGAIN;
+    return hash != TREE_READ_AGAIN ? hash : 1;
+}
+
+uint64_t trees_value(struct trees *all, struct str index, struct str routing, struct str body)
+{
+    lock_acquire(&all->lock);
+
+    const bool is_known = map_find(all->pairs, index) != NULL;
+
+    lock_release(&all->lock);
+    return is_known ? hash_body(all, routing, body) : TREE_READ_AGAIN;
+}
+
+void trees_note(struct trees *all, struct str index, const struct tree_news *news)
+{
+    lock_acquire(&all->lock);
+    while (all->queue.len > QUEUE_BYTES && map_find(all->pairs, index) != NULL)
+        lock_wait(&all->lock, &all->taken);
+
+    struct pair *p = map_find(all->pairs, index);
+
+    if (p != NULL) {
+        const struct record r = {.pair = pair_ref(p),
+                                 .hash = news->hash,
+                                 .id_len = (uint32_t)news->id.len,
+                                 .side = (uint8_t)news->side,
+                                 .is_gone = news->is_gone};
+
+        if (all->queue.len == 0)
+            pthread_cond_signal(&all->arrived);
+        buf_append(&all->queue, (struct str){(const char *)&r, sizeof(r)});
+        buf_append(&all->queue, news->id);
+        all->n_noted++;
+    }
+    lock_release(&all->lock);
+}
+
+void trees_note_both(struct trees *all, struct str index, bool is_gone, uint64_t hash,
+                     struct str id)
+{
+    struct tree_news news = {TREE_SOURCE, is_gone, hash, id};
+
+    trees_note(all, index, &news);
+    news.side = TREE_INDEX;
+    trees_note(all, index, &news);
+}
+
+/* Waits until what was noted before is put. */
+static void flush(struct trees *all)
+{
+    lock_acquire(&all->lock);
+    for (const uint64_t n = all->n_noted; all->n_put < n;)
+        lock_wait(&all->lock, &all->taken);
+    lock_release(&all->lock);
+}
+
+/* ---- the thread ---- */
+
+/* A pair that cannot be changed has missed a change. */
+static void give_up(struct trees *all, struct pair *p, const struct err *why)
+{
+    struct str index;
+    void *value;
+
+    log_failure(LOG_WARN, why, "anti-entropy trees cannot be written, and are built anew");
+    pair_end(p);
+    lock_acquire(&all->lock);
+    for (size_t i = 0; map_next(all->pairs, &i, &index, &value);)
+        if (value == p) {
+            pair_unref(map_remove(all->pairs, index));
+            break;
+        }
+    lock_release(&all->lock);
+}
+
+/* Returns how many records there were. */
+static uint64_t put_all(struct trees *all, struct str queue)
+{
+    uint64_t n = 0;
+
+    for (size_t at = 0; at < queue.len; n++) {
+        struct record r;
+        struct err err = {0};
+
+        memcpy(&r, queue.ptr + at, sizeof(r));
+        at += sizeof(r);
+
+        const struct tree_news news = {
+            (enum tree_side)r.side, r.is_gone, r.hash, {queue.ptr + at, r.id_len}};
+
+        at += r.id_len;
+        if (!pair_put(r.pair, &news, &err))
+            give_up(all, r.pair, &err);
+        pair_unref(r.pair);
+    }
+    return n;
+}
+
+static void *trees_main(void *arg)
+{
+    struct trees *all = arg;
+    struct buf queue = {0};
+
+    lock_acquire(&all->lock);
+    while (all->queue.len > 0 || !all->stops) {
+        if (all->queue.len == 0) {
+            lock_wait(&all->lock, &all->arrived);
+            continue;
+        }
+
+        const struct buf other = queue;
+
+        queue = all->queue;
+        all->queue = other;
+        pthread_cond_broadcast(&all->taken);
+        lock_release(&all->lock);
+
+        const uint64_t n = put_all(all, buf_str(&queue));
+
+        buf_clear(&queue);
+        lock_acquire(&all->lock);
+        all->n_put += n;
+        pthread_cond_broadcast(&all->taken);
+    }
+    lock_release(&all->lock);
+    buf_free(&queue);
+    return NULL;
+}
+
+/* ---- made and ended ---- */
+
+bool trees_new(struct trees **out, const char *folder, struct str owner, struct err *err)
+{
+    if (!data_folder_open(folder, err))
+        return false;
+
+    struct trees *all = mem_alloc(1, sizeof(*all));
+
+    all->folder = mem_copy(folder);
+    all->home = (struct pair_home){all->folder, hash_bytes(owner, 0)};
+    all->pairs = map_new();
+    lock_init(&all->lock, LOCK_private);
+    lock_init_cond(&all->arrived);
+    lock_init_cond(&all->taken);
+    all->thread = thread_start("trees", trees_main, all);
+    *out = all;
+    return true;
+}
+
+static void drop_pair(void *value)
+{
+    pair_unref(value);
+}
+
+void trees_free(struct trees *all)
+{
+    if (all == NULL)
+        return;
+    lock_acquire(&all->lock);
+    all->stops = true;
+    pthread_cond_broadcast(&all->arrived);
+    lock_release(&all->lock);
+    pthread_join(all->thread, NULL);
+    map_free(all->pairs, drop_pair);
+    buf_free(&all->queue);
+    pthread_cond_destroy(&all->arrived);
+    pthread_cond_destroy(&all->taken);
+    lock_fini(&all->lock);
+    free(all->folder);
+    free(all);
+}
+
+void trees_remove(const char *folder)
+{
+    DIR *d = opendir(folder);
+    const struct dirent *e;
+
+    if (d == NULL)
+        return;
+    while ((e = readdir(d)) != NULL)
+        (void)unlinkat(dirfd(d), e->d_name, 0);
+    closedir(d);
+    (void)rmdir(folder);
+}
+
+/* ---- compared ---- */
+
+bool trees_complete(struct trees *all, struct str index)
+{
+    flush(all);
+
+    struct pair *p = find(all, index);
+    const bool is_there = p != NULL && pair_look(p).state != TREES_NONE;
+
+    if (is_there)
+        pair_complete(p);
+    pair_unref(p);
+    return is_there;
+}
+
+void trees_exchanged(struct trees *all, struct str index)
+{
+    struct pair *p = find(all, index);
+
+    if (p != NULL)
+        pair_exchanged(p);
+    pair_unref(p);
+}
+
+bool trees_snapshot(struct trees *all, struct str index, enum tree_side side,
+                    struct trees_snapshot *out, struct err *err)
+{
+    *out = (struct trees_snapshot){0};
+    flush(all);
+
+    struct pair *p = find(all, index);
+    const bool ok = p != NULL ? pair_snapshot(p, side, &out->tree, err)
+                              : err_set(err, ERR_REJECT, "the index has no trees");
+
+    if (ok)
+        *out = (struct trees_snapshot){pair_ref(p), side, out->tree};
+    pair_unref(p);
+    return ok;
+}
+
+void trees_snapshot_close(struct trees_snapshot *s)
+{
+    if (s->pair == NULL)
+        return;
+    pair_snapshot_close(s->pair, s->side, s->tree);
+    pair_unref(s->pair);
+    *s = (struct trees_snapshot){0};
+}
+
+struct trees_view trees_look(struct trees *all, struct str index)
+{
+    struct pair *p = all != NULL ? find(all, index) : NULL;
+    const struct trees_view v = p != NULL ? pair_look(p) : (struct trees_view){0};
+
+    pair_unref(p);
+    return v;
+}

@@ -1,0 +1,98 @@
+/*
+ * struct trees: the anti-entropy trees of this node, a pair of each index version that searches
+ * use, and the thread that changes them.
+ *
+ * A pair begins empty when a comparison of the whole index begins (trees_begin()). The
+ * comparison fills it, and from then on it follows what delivery tells of both sides
+ * (trees_note()). Once the comparison has ended, the pair is complete and can be compared.
+ *
+ * A pair that missed changes is worth nothing. So each remembers which term of its topic it
+ * followed: only the next term may go on with it (trees_follow()). Anything else that cannot be
+ * told, as a damaged file or a full disk, ends the pair. The next comparison makes a new one.
+ *
+ * Entries wait in a queue of QUEUE_BYTES. Who notes one waits while it is full: so a slow disk
+ * slows the stream, and no tree lags by more.
+ *
+ * @thread any (locked inside)
+ */
+#ifndef REBALANCE_TREES_TREES_H
+#define REBALANCE_TREES_TREES_H
+
+#include "rebalance/trees/tree.h"
+#include "src/base/base.h"
+#include "src/base/err.h"
+#include "src/base/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pair;
+struct trees;
+
+/* folder is made if it is missing. owner: the store's identity, a part of every file's. */
+bool trees_new(struct trees **out, const char *folder, struct str owner,
+               struct err *err) MUST_CHECK;
+/* Puts what waits, and closes all. NULL is fine. Blocks on the disk. */
+void trees_free(struct trees *all);
+/* Removes all trees of a folder: those of a daemon that does not follow them. */
+void trees_remove(const char *folder);
+
+/*
+ * Before changes of the index are read under this term: goes on with its pair if that followed
+ * the term before, else ends it. term is from 1. Blocks on the disk.
+ */
+void trees_follow(struct trees *all, struct str index, uint64_t term);
+/* Begins a new pair for about n_expected documents, in place of any. Blocks on the disk. */
+bool trees_begin(struct trees *all, struct str index, uint64_t term, uint64_t n_expected,
+                 struct err *err) MUST_CHECK;
+/* Everything is in the pair. Returns false if it was ended meanwhile. Blocks on the disk. */
+bool trees_complete(struct trees *all, struct str index) MUST_CHECK;
+/* Ends the pair, if there is one, and removes its files. */
+void trees_end(struct trees *all, struct str index);
+/* Ends the pairs that the caller does not want any more. wants must not block. */
+void trees_keep(struct trees *all, bool (*wants)(const void *ctx, struct str index),
+                const void *ctx);
+
+/* Returns a hash of a document as a value, never 0; 0 if its index has no pair, or if body is
+ * not JSON. */
+uint64_t trees_value(struct trees *all, struct str index, struct str routing, struct str body);
+
+struct tree_news {
+    enum tree_side side;
+    bool is_gone;  /* the side has no such document */
+    uint64_t hash; /* else; or TREE_READ_AGAIN */
+    struct str id;
+};
+/* Does nothing if the index has no pair. Blocks while the queue is full. */
+void trees_note(struct trees *all, struct str index, const struct tree_news *news);
+/* The same for both sides. */
+void trees_note_both(struct trees *all, struct str index, bool is_gone, uint64_t hash,
+                     struct str id);
+
+/* A snapshot of one side. Zero-initialise; end with trees_snapshot_close(). */
+struct trees_snapshot {
+    struct pair *pair;
+    enum tree_side side;
+    struct tree_snapshot *tree;
+};
+/* Takes it with everything noted before. One of a side at a time. ERR_REJECT: the index has no
+ * complete pair. */
+bool trees_snapshot(struct trees *all, struct str index, enum tree_side side,
+                    struct trees_snapshot *out, struct err *err) MUST_CHECK;
+void trees_snapshot_close(struct trees_snapshot *s);
+
+/* Both sides were compared. */
+void trees_exchanged(struct trees *all, struct str index);
+
+enum trees_state { TREES_NONE = 0, TREES_BUILDING, TREES_COMPLETE };
+
+struct trees_view {
+    enum trees_state state;
+    uint64_t entries;     /* of the index's side */
+    uint64_t bytes;       /* of both files */
+    int64_t built_ms;     /* wall time; TREES_COMPLETE only */
+    int64_t exchanged_ms; /* wall time of the last exchange, or when it was opened or built */
+};
+struct trees_view trees_look(struct trees *all, struct str index); /* all NULL: TREES_NONE */
+
+#endif

@@ -1,0 +1,106 @@
+#include "config.h"
+
+#include "rebalance/version/trees.h"
+
+#include "rebalance/state/parts.h"
+#include "rebalance/trees/trees.h"
+
+#include "src/base/magic.h"
+#include "sync/delivery/index/options.h"
+
+bool coordinator_open_trees(struct coordinator *co, struct err *err)
+{
+    struct buf folder = {0};
+    bool ok = true;
+
+    buf_printf(&folder, "%s/trees", co->opt.data_dir);
+    if (co->opt.trees)
+        ok = trees_new(&co->trees, folder.ptr, str_from(co->identity.owner), err);
+    else
+        trees_remove(folder.ptr);
+    buf_free(&folder);
+    return ok;
+}
+
+/* ---- what delivery tells ---- */
+
+static uint64_t value(void *ctx, const struct target *target, struct str routing,
+                      struct str body)
+{
+    const struct coordinator *co = MAGIC_CAST(coordinator, ctx);
+
+    return trees_value(co->trees, str_from(target->index), routing, body);
+}
+
+static void note_entry(void *ctx, const struct target *target, const struct entry_note *n)
+{
+    const struct coordinator *co = MAGIC_CAST(coordinator, ctx);
+    const struct tree_news news = {.side = n->of_engine ? TREE_INDEX : TREE_SOURCE,
+                                   .is_gone = n->what == ENTRY_GONE,
+                                   .hash = n->what == ENTRY_VALUE ? n->value : TREE_READ_AGAIN,
+                                   .id = n->id};
+
+    trees_note(co->trees, str_from(target->index), &news);
+}
+
+void coordinator_feed_trees(struct coordinator *co, struct delivery_options *o)
+{
+    if (co->trees == NULL)
+        return;
+    o->value = value;
+    o->note_entry = note_entry;
+}
+
+/* ---- which versions ---- */
+
+bool coordinator_wants_trees(const struct coordinator *co, const struct definitions *d,
+                             const struct stored_version *v)
+{
+    return co->trees != NULL && str_equal(v->state, STR("available")) &&
+           !definitions_index_is_piped(d, v->index);
+}
+
+void coordinator_follow_trees(struct coordinator *co, struct str topic, uint64_t term)
+{
+    struct catalogue *c = coordinator_catalogue(co);
+    struct definitions *d = coordinator_definitions(co);
+
+    for (size_t i = 0; i < c->n_versions; i++) {
+        const struct stored_version *v = &c->versions[i];
+        struct buf name = {0};
+
+        coordinator_index_name(&name, v->index, v->number);
+        if (coordinator_wants_trees(co, d, v) && str_equal(v->topic, topic))
+            trees_follow(co->trees, buf_str(&name), term);
+        buf_free(&name);
+    }
+    definitions_unref(d);
+    catalogue_unref(c);
+}
+
+static bool is_used(const void *ctx, struct str index)
+{
+    const struct catalogue *c = ctx;
+    bool is = false;
+
+    for (size_t i = 0; i < c->n_versions && !is; i++) {
+        struct buf name = {0};
+
+        coordinator_index_name(&name, c->versions[i].index, c->versions[i].number);
+        is = str_equal(c->versions[i].state, STR("available")) &&
+             str_equal(buf_str(&name), index);
+        buf_free(&name);
+    }
+    return is;
+}
+
+void coordinator_drop_trees(struct coordinator *co)
+{
+    if (co->trees == NULL)
+        return;
+
+    struct catalogue *c = coordinator_catalogue(co);
+
+    trees_keep(co->trees, is_used, c);
+    catalogue_unref(c);
+}

@@ -1,0 +1,143 @@
+"""The anti-entropy trees (`index.trees`): what the engine lacks of what the source has is found and repaired."""
+import glob
+import threading
+
+from servers import Failed, wait_until
+from test_verify import Damage
+
+ON = {"trees": True, "exchange_every": "1s", "verify_every": "never", "verify_rate": 0}
+
+
+def follow(w, n=300, index=ON):
+    w.sql("CREATE TABLE item (id INT PRIMARY KEY, name VARCHAR(20))", "CREATE TABLE other (id INT PRIMARY KEY)",
+          f"INSERT INTO item SELECT seq, CONCAT('n', seq) FROM seq_1_to_{n}")
+    return w.follow(w.definitions({"table": "item"}, {"table": "other"}), index=index), Damage(w, "item")
+
+
+def trees(w, daemon, table="item"):
+    return w.table(daemon, table)["trees"]
+
+
+def complete(w, daemon, table="item"):
+    def are():
+        t = trees(w, daemon, table)
+        return t if t and t["state"] == "complete" else None
+    return wait_until(f"the trees of {table} are complete", are, 60)
+
+
+def exchanged(w, daemon, table="item"):
+    """Two exchanges end that began after this call."""
+    for _ in range(2):
+        before = trees(w, daemon, table)["exchanged"]
+        wait_until(f"the trees of {table} are exchanged",
+                   lambda: (trees(w, daemon, table) or {"exchanged": before})["exchanged"] != before, 60)
+
+
+def found(daemon, table):
+    return [daemon.json("report", "get", r["job"], ok=None) for r in daemon.json("report", "list")["items"]
+            if r["table"] == table]
+
+
+def place(w, damage, key):
+    """Where the log ends after a change of this row, and the version that the change has."""
+    w.sql(f"UPDATE item SET name = 'known' WHERE id = {key}")
+    end = int(w.sql("SHOW MASTER STATUS")[0][1])
+    wait_until("the change is there", lambda: damage.stored(key)["_source"]["name"] == "known", 30)
+    return end, int(damage.stored(key)["_version"])
+
+
+def hide(w, daemon, damage, key):
+    """Make a row's change lose against a foreign document with a version above it, which Millrace can have given out."""
+    lost = daemon.metric("millrace_changes_done_total", outcome="superseded")
+    (end, version), (later, above) = place(w, damage, 200 + key), place(w, damage, 220 + key)
+    damage.put(key, {"id": key, "name": "wrong"}, above + (above - version) * 1000 // (later - end))
+    w.sql("BEGIN", f"UPDATE item SET name = 'right' WHERE id = {key}",
+                  f"INSERT INTO other SELECT {key} * 100000 + seq FROM seq_1_to_20000", "COMMIT")
+    wait_until("the change is refused", lambda: daemon.metric("millrace_changes_done_total", outcome="superseded") > lost, 30)
+
+
+def again(daemon, kill=False, **index):
+    daemon.kill() if kill else daemon.stop()
+    daemon.configure(index=ON | index)
+    daemon.start()
+
+
+def test_a_change_that_lost_against_a_foreign_document_is_found_and_repaired(w):
+    for kill in (False, True):
+        if not kill:
+            daemon, damage = follow(w, index=ON | {"exchange_every": "1h"})
+        else:
+            again(daemon, exchange_every="1h")
+        built = complete(w, daemon)["built"]
+        hide(w, daemon, damage, 7 + kill)
+        if damage.stored(7 + kill)["_source"]["name"] != "wrong":
+            raise Failed("the change was not refused")
+        again(daemon, kill)
+        wait_until("it is repaired", lambda: damage.stored(7 + kill)["_source"]["name"] == "right", 60)
+        report = wait_until("a report tells of it", lambda: [r for r in found(daemon, f"{w.schema}.item") if r["repaired"] == 1], 30)[-1]
+        if report["verdict"] != "equal" or report["documents"] != 300 or report["counts"]["different"] != 1:
+            raise Failed(f"{report}")
+        if complete(w, daemon)["built"] != built:
+            raise Failed("the trees did not go on after the restart")
+        w.equal(daemon)
+    exchanged(w, daemon)
+    if len(found(daemon, f"{w.schema}.item")) != 3:  # with the comparison that made the trees
+        raise Failed(f"{found(daemon, f'{w.schema}.item')}")
+
+
+def test_trees_that_missed_changes_or_are_damaged_are_built_anew(w):
+    daemon, _ = follow(w)
+    built = complete(w, daemon)["built"]
+    daemon.stop()
+    daemon.configure(index=ON | {"trees": False})
+    daemon.start()
+    w.sql("UPDATE item SET name = 'missed' WHERE id = 3")
+    w.equal(daemon)
+    if trees(w, daemon) or glob.glob(f"{daemon.folder}/data/trees/*"):
+        raise Failed("a daemon that keeps no trees left some")
+    again(daemon)
+    anew = complete(w, daemon)["built"]
+    if anew <= built:
+        raise Failed("the trees are the old ones")
+    daemon.stop()
+    for path in glob.glob(f"{daemon.folder}/data/trees/*.source"):
+        with open(path, "r+b") as f:
+            f.seek(4096)
+            f.write(b"damage" * 100)
+    daemon.start()
+    if complete(w, daemon)["built"] <= anew:
+        raise Failed("damaged trees went on")
+    w.equal(daemon)
+
+
+def test_exchanges_during_a_load_give_no_false_alarm(w):
+    daemon, _ = follow(w)
+    complete(w, daemon)
+    end = threading.Event()
+
+    def load():
+        for i in range(10000):
+            if end.is_set():
+                return
+            key = w.rng.randrange(400)
+            w.sql(f"REPLACE INTO item VALUES ({key}, 'v{i}')" if w.rng.random() < 0.8 else f"DELETE FROM item WHERE id = {key}")
+
+    writer = threading.Thread(target=load)
+    writer.start()
+    try:
+        for _ in range(3):
+            exchanged(w, daemon)
+        daemon.kill()
+        daemon.start()
+        exchanged(w, daemon)
+    finally:
+        end.set()
+        writer.join()
+    w.equal(daemon)
+    exchanged(w, daemon)
+    wrong = [r for r in found(daemon, f"{w.schema}.item") if r["repaired"] or r["differing"] or r["verdict"] == "different"]
+    if wrong:
+        raise Failed(f"{wrong}")
+    rows = int(w.sql("SELECT COUNT(*) FROM item")[0][0])
+    if trees(w, daemon)["documents"] != rows:
+        raise Failed(f"{trees(w, daemon)} for {rows} rows")

@@ -1,5 +1,6 @@
 # One side's documents by id and hash, and both sides compared.
 libmillrace_a_SOURCES += \
+	%D%/pair.c %D%/pair.h \
 	%D%/tree.c %D%/tree.h \
 	%D%/tree_bucket.c %D%/tree_bucket.h \
 	%D%/tree_change.c %D%/tree_change.h \
@@ -9,4 +10,5 @@ libmillrace_a_SOURCES += \
 	%D%/tree_header.c %D%/tree_header.h \
 	%D%/tree_id.c %D%/tree_id.h \
 	%D%/tree_page.c %D%/tree_page.h \
-	%D%/tree_snapshot.c %D%/tree_snapshot.h
+	%D%/tree_snapshot.c %D%/tree_snapshot.h \
+	%D%/trees.c %D%/trees.h

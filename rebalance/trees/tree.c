@@ -266,6 +266,11 @@ uint64_t tree_count(const struct tree *t)
     return t->file->state.count;
 }
 
+uint64_t tree_bytes(const struct tree *t)
+{
+    return (uint64_t)t->file->state.n_pages * TREE_PAGE_SIZE;
+}
+
 uint32_t tree_n_buckets(const struct tree *t)
 {
     return t->file->view.shape.n_buckets;

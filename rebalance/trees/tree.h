@@ -73,6 +73,7 @@ bool tree_remove(struct tree *t, struct str id, struct err *err) MUST_CHECK;
 bool tree_find(struct tree *t, struct str id, bool *found, uint64_t *hash,
                struct err *err) MUST_CHECK;
 uint64_t tree_count(const struct tree *t);
+uint64_t tree_bytes(const struct tree *t); /* of the file */
 
 struct tree_note tree_note(const struct tree *t);
 /* Survives what an entry survives. */

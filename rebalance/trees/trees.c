@@ -22,7 +22,7 @@
 #define QUEUE_BYTES (256 << 10)
 
 /* An entry in the queue, in front of its id. The pair is held. */
-struct record {
+struct tree_record {
     struct pair *pair;
     uint64_t hash;
     uint32_t id_len;
@@ -183,11 +183,11 @@ void trees_note(struct trees *all, struct str index, const struct tree_news *new
     struct pair *p = map_find(all->pairs, index);
 
     if (p != NULL) {
-        const struct record r = {.pair = pair_ref(p),
-                                 .hash = news->hash,
-                                 .id_len = (uint32_t)news->id.len,
-                                 .side = (uint8_t)news->side,
-                                 .is_gone = news->is_gone};
+        const struct tree_record r = {.pair = pair_ref(p),
+                                      .hash = news->hash,
+                                      .id_len = (uint32_t)news->id.len,
+                                      .side = (uint8_t)news->side,
+                                      .is_gone = news->is_gone};
 
         if (all->queue.len == 0)
             pthread_cond_signal(&all->arrived);
@@ -242,7 +242,7 @@ static uint64_t put_all(struct trees *all, struct str queue)
     uint64_t n = 0;
 
     for (size_t at = 0; at < queue.len; n++) {
-        struct record r;
+        struct tree_record r;
         struct err err = {0};
 
         memcpy(&r, queue.ptr + at, sizeof(r));

@@ -182,6 +182,7 @@ unit_tests += \
 	%D%/test_tree_id \
 	%D%/test_tree_kill \
 	%D%/test_tree_model \
+	%D%/test_trees \
 	%D%/test_unpack \
 	%D%/test_usual \
 	%D%/test_value_change \

@@ -15,6 +15,7 @@
 #include "rebalance/topic/failover.h"
 #include "rebalance/topic/gap.h"
 #include "rebalance/topic/topics.h"
+#include "rebalance/trees/trees.h"
 #include "rebalance/verify/jobs.h"
 #include "rebalance/verify/schedule.h"
 #include "rebalance/verify/verify.h"
@@ -28,6 +29,7 @@
 #include "rebalance/version/retired.h"
 #include "rebalance/version/routes.h"
 #include "rebalance/version/settings.h"
+#include "rebalance/version/trees.h"
 #include "rebalance/version/version_drop.h"
 #include "rebalance/version/waiting.h"
 #include "rebalance/watch/asking.h"
@@ -113,7 +115,8 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
     lock_acquire(&co->admin_lock);
 
     const bool ok = coordinator_load_identity(co, err) && coordinator_load(co, err) &&
-                    coordinator_retire_unnamed(co, err) && coordinator_load_settings(co, err);
+                    coordinator_retire_unnamed(co, err) && coordinator_load_settings(co, err) &&
+                    coordinator_open_trees(co, err);
 
     lock_release(&co->admin_lock);
     if (!ok) {
@@ -145,6 +148,7 @@ void coordinator_close(struct coordinator *co)
     route_retry_free(co->route_retry);
     settings_sync_free(co->settings_sync);
     verify_jobs_free(co->verifies);
+    trees_free(co->trees);
     live_settings_free(co->settings);
     stored_state_free(co->stored);
     kept_indexes_free(co->kept);
@@ -235,6 +239,7 @@ static const struct {
     {coordinator_stop_unread, 0},
     {coordinator_drop_tombstones, PRUNE_MS},
     {coordinator_warn_of_dead_letters, PRUNE_MS},
+    {coordinator_drop_trees, VERIFY_MS},
     {coordinator_verify_due, VERIFY_MS},
 };
 

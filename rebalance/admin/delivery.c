@@ -5,6 +5,7 @@
 #include "rebalance/dead_letter/letters.h"
 #include "rebalance/dead_letter/purged.h"
 #include "rebalance/state/parts.h"
+#include "rebalance/version/trees.h"
 
 #include "src/base/failpoint.h"
 #include "src/base/log.h"
@@ -185,7 +186,7 @@ static void on_event(void *ctx, enum delivery_event what, const struct target *t
 
 struct delivery_options coordinator_delivery_options(struct coordinator *co)
 {
-    return (struct delivery_options){
+    struct delivery_options o = {
         .settings = coordinator_configured_delivery(co),
         .compress = co->opt.compress,
         .ctx = co,
@@ -199,4 +200,7 @@ struct delivery_options coordinator_delivery_options(struct coordinator *co)
         .event = on_event,
         .purged = coordinator_put_purged,
     };
+
+    coordinator_feed_trees(co, &o);
+    return o;
 }

@@ -139,6 +139,21 @@ static void append_documents(struct json_writer *w, const struct document_count 
     json_put_cstr(w, STR("documents_reason"), c->why.msg);
 }
 
+static void append_trees(struct json_writer *w, const struct trees_view *t)
+{
+    if (t->state == TREES_NONE) {
+        json_write_null(w);
+        return;
+    }
+    json_open_object(w);
+    json_put_cstr(w, STR("state"), t->state == TREES_COMPLETE ? "complete" : "building");
+    json_put_u64(w, STR("documents"), t->entries);
+    json_put_u64(w, STR("bytes"), t->bytes);
+    coordinator_put_time(w, STR("built"), t->built_ms);
+    coordinator_put_time(w, STR("exchanged"), t->exchanged_ms);
+    json_close_object(w);
+}
+
 static void append_table(struct json_writer *w, const struct coordinator_view *v,
                          const struct table_view *t)
 {
@@ -164,6 +179,8 @@ static void append_table(struct json_writer *w, const struct coordinator_view *v
     json_write_key(w, STR("compared"));
     compared_put(t->is_compared ? &t->compared : NULL, w);
     coordinator_put_time(w, STR("verify_due"), t->verify_due_ms);
+    json_write_key(w, STR("trees"));
+    append_trees(w, &t->trees);
     coordinator_put_time(w, STR("delivered"), t->delivered_ms);
     append_build(w, &t->build);
     coordinator_put_wait(w, t->wait, table_name(definition_lead(v->definitions, t->d)));

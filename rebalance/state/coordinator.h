@@ -51,6 +51,8 @@ struct coordinator_options {
     int64_t verify_every_ms;     /* index.verify_every; 0: never */
     uint64_t verify_rate;        /* index.verify_rate; 0: no limit */
     enum build_check verify_builds; /* index.verify_builds */
+    bool trees;                     /* index.trees */
+    int64_t exchange_every_ms;      /* index.exchange_every */
     int64_t check_every_ms;         /* how often to compare the engine with the store */
 };
 

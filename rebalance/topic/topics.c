@@ -9,6 +9,7 @@
 #include "rebalance/version/rebuild.h"
 #include "rebalance/version/routes.h"
 #include "rebalance/version/shape.h"
+#include "rebalance/version/trees.h"
 
 #include "src/base/failpoint.h"
 #include "src/base/log.h"
@@ -155,7 +156,9 @@ static bool begin(struct coordinator *co, struct topic *t, struct pipeline *p,
     t->server_id = server_id;
     t->why = t->move_why = (struct err){0};
     lock_release(&co->topics->lock);
-    /* Before it starts, so that no change is read without its versions. */
+    /* Before it starts, so that no change is read without its versions and their trees. */
+    if (co->trees != NULL)
+        coordinator_follow_trees(co, str_from(t->name), t->term);
     if (!coordinator_route(co, str_from(t->name), ROUTE_MS, &from, err)) {
         take_back(co, t);
         return false;

@@ -8,9 +8,10 @@
 const char *verify_pass_word(enum verify_pass pass)
 {
     static const char *const words[N_VERIFY_PASSES] = {
-        [VERIFY_ROWS] = "rows",     [VERIFY_DOCUMENTS] = "documents",
-        [VERIFY_LISTED] = "repair", [VERIFY_OVER] = "over",
-        [VERIFY_SAMPLE] = "sample", [VERIFY_CHANGED] = "changed rows",
+        [VERIFY_ROWS] = "rows",      [VERIFY_DOCUMENTS] = "documents",
+        [VERIFY_LISTED] = "repair",  [VERIFY_OVER] = "over",
+        [VERIFY_SAMPLE] = "sample",  [VERIFY_CHANGED] = "changed rows",
+        [VERIFY_EXCHANGE] = "trees",
     };
 
     return words[pass];

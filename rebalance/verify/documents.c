@@ -241,8 +241,10 @@ static bool check_hits(struct verify_job *j, struct verify_run *run,
             return false;
     }
     for (size_t i = 0; i < n; i++)
-        if (!fine[i])
+        if (!fine[i]) {
+            verify_trees_note_suspect(j, keys[i].id);
             keys[n_suspects++] = keys[i];
+        }
     return verify_settle_hits(j, run, keys, n_suspects, err);
 }
 

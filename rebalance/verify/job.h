@@ -28,6 +28,7 @@
 #include "src/base/magic.h"
 #include "src/search/pages.h"
 #include "src/store/store.h"
+#include "sync/document/key_set.h"
 #include "sync/read/links.h"
 
 #include <pthread.h>
@@ -52,6 +53,7 @@ struct verify_place {
     uint64_t looks;
 };
 
+struct dirty_set;
 struct loaded;
 struct verify_changed;
 struct verify_sample;
@@ -64,6 +66,10 @@ struct verify_job {
     uint64_t term;
     bool repair, yes, values;
     bool of_build;                  /* nothing of it is stored: the build is */
+    bool exchange;                  /* compares trees; of what differs, both sides */
+    bool feeds;                     /* tells the trees what it finds: tree_notes.c */
+    struct dirty_set *dirty;        /* what was submitted during the step; NULL: not feeding */
+    struct key_set noted;           /* what the step has told the trees of */
     uint64_t rate;                  /* rows and ids per second; 0: no limit */
     struct stop *stop;              /* borrowed; ends the job */
     struct str where, of;           /* only rows of this table that meet it; empty: all */
@@ -113,6 +119,7 @@ bool verify_settle_hits(struct verify_job *j, struct verify_run *run, struct ver
                         size_t n, struct err *err) MUST_CHECK;
 bool verify_changed_step(struct verify_job *j, struct err *err) MUST_CHECK;
 bool verify_sample_step(struct verify_job *j, struct err *err) MUST_CHECK;
+bool verify_exchange_step(struct verify_job *j, struct err *err) MUST_CHECK;
 void verify_documents_close(struct verify_job *j);
 
 /* What the passes over rows share: rows.c. */
@@ -156,8 +163,25 @@ bool verify_job_settle(struct verify_job *j, struct verify_run *run, struct veri
 /* Tell whether the verdict is one on a part of the index only. */
 static inline bool verify_job_is_partial(const struct verify_job *j)
 {
-    return j->sample != NULL || j->changed != NULL || j->where.len > 0;
+    return j->sample != NULL || j->changed != NULL || j->exchange || j->where.len > 0;
 }
+
+/* What a comparison tells the trees of its index, if it has any: tree_notes.c. */
+/* Begin new trees, which the comparison fills. Blocks on the disk. */
+void verify_trees_begin(struct verify_job *j, const struct verify_run *run);
+/* The job goes on, or begins: it feeds the trees if they are of its kind. */
+void verify_trees_go_on(struct verify_job *j);
+/* Around each step, as documents may change meanwhile. */
+void verify_trees_begin_step(struct verify_job *j);
+void verify_trees_end_step(struct verify_job *j);
+/* Both sides have this document, or nobody knows what they have. */
+void verify_trees_note_equal(struct verify_job *j, struct str id, struct str routing,
+                             struct str body);
+void verify_trees_note_suspect(struct verify_job *j, struct str id);
+/* What the looks at the run's keys have found. */
+void verify_trees_note_run(struct verify_job *j, const struct verify_run *run);
+/* The comparison is over, or has failed. Blocks on the disk. */
+void verify_trees_finish(struct verify_job *j);
 
 /* Count a key: what is not equal is open, and on the list. */
 void verify_job_add(struct verify_job *j, const struct verify_key *k);

@@ -27,8 +27,9 @@ enum verify_pass {
     VERIFY_DOCUMENTS,
     VERIFY_LISTED, /* look again at what both found, and repair it */
     VERIFY_OVER,
-    VERIFY_SAMPLE,  /* in place of rows and documents; the numbers are stored */
-    VERIFY_CHANGED, /* the same */
+    VERIFY_SAMPLE,   /* in place of rows and documents; the numbers are stored */
+    VERIFY_CHANGED,  /* the same */
+    VERIFY_EXCHANGE, /* the same: where the trees of both sides differ */
     N_VERIFY_PASSES,
 };
 /* "rows", "documents", ... */

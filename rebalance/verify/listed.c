@@ -9,7 +9,7 @@ bool verify_may_be_repaired(const struct verify_job *j)
 {
     const uint64_t rows = j->result.documents + j->open.documents;
     const uint64_t side = rows > j->at.hits ? rows : j->at.hits;
-    const uint64_t all = j->changed != NULL ? j->at.total : side;
+    const uint64_t all = j->changed != NULL || j->exchange ? j->at.total : side;
 
     return j->open.n_ids <= VERIFY_CHANGED_MAX && j->open.differing <= VERIFY_CHANGED_MAX &&
            j->open.differing * 20 <= all;

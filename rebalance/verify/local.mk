@@ -5,6 +5,7 @@ libmillrace_a_SOURCES += \
 	%D%/condition.c %D%/condition.h \
 	%D%/cursor.c \
 	%D%/documents.c \
+	%D%/exchange.c \
 	%D%/job.c %D%/job.h \
 	%D%/jobs.c %D%/jobs.h \
 	%D%/keys.c \
@@ -23,4 +24,5 @@ libmillrace_a_SOURCES += \
 	%D%/schedule.c %D%/schedule.h \
 	%D%/sides.c \
 	%D%/step.c \
+	%D%/tree_notes.c \
 	%D%/verify.c %D%/verify.h

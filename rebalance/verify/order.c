@@ -59,6 +59,8 @@ static void append_parameters(struct buf *json, const struct verify_order *o)
     }
     if (o->changed)
         json_put_string(&w, STR("since"), o->since);
+    if (o->exchange)
+        json_put_bool(&w, STR("exchange"), true);
     json_close_object(&w);
 }
 
@@ -133,7 +135,7 @@ static bool begin(struct coordinator *co, const struct verify_run *run,
 
     if (ok) {
         /* Only what compares all of it can take the mark away. */
-        ok = (o->samples || o->changed || o->where.len > 0 ||
+        ok = (o->samples || o->changed || o->exchange || o->where.len > 0 ||
               coordinator_begin_mark(co, run->index, job.id, err)) &&
              start(co, &job, err);
         if (ok)

@@ -72,6 +72,7 @@ static bool begin_rows(struct verify_job *j, struct verify_run *run, struct err 
 {
     if (!verify_count(j, run, err))
         return false;
+    verify_trees_begin(j, run);
     begin_table(j, verify_next_table(j, run, ""));
     return true;
 }
@@ -147,7 +148,9 @@ static struct verify_key *find_suspects(struct verify_job *j, struct verify_run 
         if (makes_document(row) && is_equal(run, row, documents++) && is_place) {
             j->result.documents++;
             j->result.equal++;
+            verify_trees_note_equal(j, row->id, row->routing, row->body);
         } else if (is_suspect(row, r->hits)) {
+            verify_trees_note_suspect(j, row->id);
             list[(*n_suspects)++] =
                 (struct verify_key){.id = row->id, .key = row->key, .target = r->target};
         }

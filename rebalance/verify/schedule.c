@@ -4,9 +4,11 @@
 
 #include "rebalance/state/parts.h"
 #include "rebalance/state/pauses.h"
+#include "rebalance/trees/trees.h"
 #include "rebalance/verify/compared.h"
 #include "rebalance/verify/jobs.h"
 #include "rebalance/verify/verify.h"
+#include "rebalance/version/trees.h"
 
 #include "src/base/clock.h"
 #include "src/base/hash.h"
@@ -52,11 +54,35 @@ static bool is_at_hand(struct coordinator *co, const struct definitions *d,
            !verify_jobs_are_put_off(co->verifies, name);
 }
 
-/* Returns the version whose comparison is due for longest, or NULL. */
+/* Returns when to compare all of it, in wall time: at once to make trees, but for an index of
+ * which a person must decide. */
+static int64_t comparison_due_ms(struct coordinator *co, const struct definitions *d,
+                                 const struct store_copy *s, const struct stored_version *v,
+                                 struct str name)
+{
+    struct str ignored;
+
+    if (coordinator_wants_trees(co, d, v) && trees_look(co->trees, name).state == TREES_NONE &&
+        !store_copy_find(s->verify, s->n_verify, STORE_VERIFY, name, &ignored))
+        return 0;
+    return co->opt.verify_every_ms == 0
+               ? INT64_MAX
+               : verify_due_ms(name, verify_last_ms(s, v), co->opt.verify_every_ms);
+}
+
+static int64_t exchange_due_ms(struct coordinator *co, struct str name)
+{
+    const struct trees_view trees = trees_look(co->trees, name);
+
+    return trees.state == TREES_COMPLETE ? trees.exchanged_ms + co->opt.exchange_every_ms
+                                         : INT64_MAX;
+}
+
+/* Returns the version whose comparison, or exchange, is due for longest, or NULL. */
 static const struct stored_version *find_due(struct coordinator *co,
                                              const struct definitions *d,
                                              const struct catalogue *c,
-                                             const struct store_copy *s)
+                                             const struct store_copy *s, bool exchange)
 {
     const struct stored_version *found = NULL;
     int64_t oldest_ms = clock_wall_ms();
@@ -67,8 +93,8 @@ static const struct stored_version *find_due(struct coordinator *co,
 
         coordinator_index_name(&name, v->index, v->number);
         if (is_at_hand(co, d, c, v, buf_str(&name))) {
-            const int64_t due_ms =
-                verify_due_ms(buf_str(&name), verify_last_ms(s, v), co->opt.verify_every_ms);
+            const int64_t due_ms = exchange ? exchange_due_ms(co, buf_str(&name))
+                                            : comparison_due_ms(co, d, s, v, buf_str(&name));
 
             if (due_ms <= oldest_ms) {
                 oldest_ms = due_ms;
@@ -93,34 +119,36 @@ static struct str first_table(const struct definitions *d, struct str index)
 
 /* Returns false, with err, if the comparison cannot start. */
 static bool order(struct coordinator *co, const struct definitions *d,
-                  const struct stored_version *v, struct err *err)
+                  const struct stored_version *v, bool exchange, struct err *err)
 {
     const struct verify_order o = {.table = first_table(d, v->index),
                                    .version = v->number,
                                    .repair = true,
+                                   .exchange = exchange,
                                    .rate = co->opt.verify_rate};
     struct buf answer = {0};
     const bool ok = o.table.len > 0 ? coordinator_order_verify(co, &o, &answer, err)
                                     : err_set(err, ERR_REJECT, "no table has this index");
 
-    if (ok)
-        log_info("a comparison of a whole index starts, as index.verify_every asks for",
-                 KV("table", o.table), KV("index", v->index));
+    if (ok && !exchange)
+        log_info("a comparison of a whole index starts by itself", KV("table", o.table),
+                 KV("index", v->index));
     buf_free(&answer);
     return ok;
 }
 
 static void start(struct coordinator *co, const struct definitions *d,
-                  const struct stored_version *v)
+                  const struct stored_version *v, bool exchange)
 {
     struct buf name = {0};
     struct err err = {0};
 
     coordinator_index_name(&name, v->index, v->number);
-    if (!order(co, d, v, &err)) {
+    if (!order(co, d, v, exchange, &err)) {
         log_failure(LOG_WARN, &err, "the comparison of an index cannot start",
                     KV("index", v->index));
-        verify_jobs_put_off(co->verifies, buf_str(&name), co->opt.verify_every_ms,
+        verify_jobs_put_off(co->verifies, buf_str(&name),
+                            exchange ? co->opt.exchange_every_ms : co->opt.verify_every_ms,
                             err.kind == ERR_REJECT);
     }
     buf_free(&name);
@@ -128,17 +156,20 @@ static void start(struct coordinator *co, const struct definitions *d,
 
 void coordinator_verify_due(struct coordinator *co)
 {
-    if (co->opt.verify_every_ms == 0 || !verify_jobs_are_resumed(co->verifies) ||
-        verify_jobs_n(co->verifies) > 0)
+    if ((co->opt.verify_every_ms == 0 && co->trees == NULL) ||
+        !verify_jobs_are_resumed(co->verifies) || verify_jobs_n(co->verifies) > 0)
         return;
 
     struct store_copy *s = store_watch_copy(co->store_watch);
     struct definitions *d = coordinator_definitions(co);
     struct catalogue *c = coordinator_catalogue(co);
-    const struct stored_version *v = s == NULL ? NULL : find_due(co, d, c, s);
+    const struct stored_version *v = s == NULL ? NULL : find_due(co, d, c, s, false);
+    const bool exchange = v == NULL;
 
+    if (v == NULL && s != NULL && co->trees != NULL)
+        v = find_due(co, d, c, s, true);
     if (v != NULL)
-        start(co, d, v);
+        start(co, d, v, exchange);
     catalogue_unref(c);
     definitions_unref(d);
     store_copy_unref(s);

@@ -56,6 +56,7 @@ struct verify_job *verify_job_new(struct coordinator *co, const struct stored_jo
     (void)json_find_bool(p, "/yes", &j->yes);
     (void)json_find_bool(p, "/values", &j->values);
     (void)json_find_u64(p, "/rate", &j->rate);
+    (void)json_find_bool(p, "/exchange", &j->exchange);
     if (json_find_u64(p, "/sample", &sample) && sample > 0)
         j->sample = verify_sample_new(sample);
     j->where = text_of(j, "/where");
@@ -76,6 +77,7 @@ void verify_job_free(struct verify_job *j)
     verify_changed_free(j->changed);
     verify_result_free(&j->result);
     verify_result_free(&j->open);
+    key_set_fini(&j->noted);
     buf_free(&j->at.table);
     buf_free(&j->at.after);
     buf_free(&j->cursor);
@@ -126,8 +128,11 @@ bool verify_job_settle(struct verify_job *j, struct verify_run *run, struct veri
     run->keys = first;
     run->n_keys = n;
     run->n_looks = 0;
-    return verify_run_settle(run, err) &&
-           (!repair || (wait_for_queue(j, err) && verify_run_repair(run, err)));
+    if (!verify_run_settle(run, err) ||
+        (repair && (!wait_for_queue(j, err) || !verify_run_repair(run, err))))
+        return false;
+    verify_trees_note_run(j, run);
+    return true;
 }
 
 void verify_job_add(struct verify_job *j, const struct verify_key *k)

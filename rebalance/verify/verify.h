@@ -52,6 +52,7 @@ struct verify_order {
     struct str where;    /* compare only rows of this table that meet it; empty: all */
     bool changed;        /* compare only rows that have changed (changed.h) */
     struct str since;    /* from this time on; empty: since the last good check */
+    bool exchange;       /* compare only what its trees say differs (exchange.c) */
 };
 
 /*

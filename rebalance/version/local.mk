@@ -20,6 +20,7 @@ libmillrace_a_SOURCES += \
 	%D%/shape.c %D%/shape.h \
 	%D%/shards.c %D%/shards.h \
 	%D%/table_stop.c %D%/table_stop.h \
+	%D%/trees.c %D%/trees.h \
 	%D%/version_create.c %D%/version_create.h \
 	%D%/version_drop.c %D%/version_drop.h \
 	%D%/waiting.c %D%/waiting.h

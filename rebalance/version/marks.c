@@ -3,6 +3,7 @@
 #include "rebalance/version/marks.h"
 
 #include "rebalance/state/parts.h"
+#include "rebalance/trees/trees.h"
 
 #include "src/base/log.h"
 
@@ -57,6 +58,9 @@ bool coordinator_mark_index(struct coordinator *co, const struct target *target,
         ok = store_put_value(co->opt.store, buf_str(&name), kept, err);
     if (ok && !found)
         tell(co, target, reason);
+    /* They may have missed what the mark is for. */
+    if (co->trees != NULL)
+        trees_end(co->trees, str_from(target->index));
     if (ok)
         store_watch_read(co->store_watch);
     buf_free(&name);

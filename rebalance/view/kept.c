@@ -44,6 +44,7 @@ static void look_at_kept_table(struct coordinator *co, const struct definitions 
     if (t->available == NULL)
         return;
     coordinator_index_name(&index, t->available->index, t->available->number);
+    t->trees = trees_look(co->trees, buf_str(&index));
     t->documents = engine_watch_count(co->engine_watch, buf_str(&index));
     if (s != NULL &&
         !store_copy_find(s->verify, s->n_verify, STORE_VERIFY, buf_str(&index), &t->verify))

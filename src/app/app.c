@@ -171,6 +171,8 @@ static bool open_coordinator(struct app *app, struct err *err)
         .verify_every_ms = s->index_verify_every_ms,
         .verify_rate = s->index_verify_rate,
         .verify_builds = s->index_verify_builds,
+        .trees = s->index_trees,
+        .exchange_every_ms = s->index_exchange_every_ms,
         .check_every_ms = s->search.check_every_ms,
     };
 

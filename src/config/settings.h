@@ -98,7 +98,9 @@ struct settings {
     int64_t index_keep_for_ms;
     int64_t index_verify_within_ms; /* 0: never */
     int64_t index_verify_every_ms;  /* 0: never */
-    size_t index_verify_rate;       /* rows and ids per second; 0: no limit */
+    bool index_trees;
+    int64_t index_exchange_every_ms;
+    size_t index_verify_rate; /* rows and ids per second; 0: no limit */
     enum build_check index_verify_builds;
     size_t source_event_max;
     const char *log_level;

@@ -410,6 +410,7 @@ void coordinator_stop(struct coordinator *co)
         engine_watch_join(co->engine_watch);
         store_watch_join(co->store_watch);
         coordinator_join_looks(co);
+        delivery_drain_cancel(co->delivery); /* an exchange's */
         verify_jobs_join(co->verifies);
     }
     __atomic_store_n(&co->started, false, __ATOMIC_RELEASE);

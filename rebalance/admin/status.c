@@ -151,6 +151,7 @@ static void append_trees(struct json_writer *w, const struct trees_view *t)
     json_put_u64(w, STR("bytes"), t->bytes);
     coordinator_put_time(w, STR("built"), t->built_ms);
     coordinator_put_time(w, STR("exchanged"), t->exchanged_ms);
+    json_put_u64(w, STR("unnamed"), t->n_unnamed);
     json_close_object(w);
 }
 

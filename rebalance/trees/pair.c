@@ -12,16 +12,20 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define N_SIDES 2
+#define N_SIDES     2
+#define NAME_DIGITS 16
 
 struct pair {
     unsigned refs; /* atomic */
     struct lock lock;
     char *paths[N_SIDES];
     struct tree *trees[N_SIDES];
+    struct buf index;
     bool is_over;
-    int64_t exchanged_ms;
+    int64_t exchanged_ms, since_ms;
+    uint64_t n_unnamed;
 };
 
 /* The name of an index may be too long for a file's. */
@@ -39,7 +43,8 @@ static struct pair *pair_new(const struct pair_home *home, struct str index)
     struct pair *p = mem_alloc(1, sizeof(*p));
 
     p->refs = 1;
-    p->exchanged_ms = clock_wall_ms();
+    p->since_ms = clock_wall_ms();
+    buf_append(&p->index, index);
     lock_init(&p->lock, LOCK_private);
     for (int side = 0; side < N_SIDES; side++)
         p->paths[side] = path_of(home->folder, index, (enum tree_side)side);
@@ -105,6 +110,16 @@ bool pair_open(struct pair **out, const struct pair_home *home, struct str index
     return ok;
 }
 
+bool pair_owns(const char *name)
+{
+    return strspn(name, "0123456789abcdef") == NAME_DIGITS && name[NAME_DIGITS] == '.';
+}
+
+struct str pair_index(const struct pair *p)
+{
+    return buf_str(&p->index);
+}
+
 struct pair *pair_ref(struct pair *p)
 {
     __atomic_add_fetch(&p->refs, 1, __ATOMIC_RELAXED);
@@ -128,6 +143,7 @@ void pair_unref(struct pair *p)
     for (int side = 0; side < N_SIDES; side++)
         close_side(p, side);
     lock_fini(&p->lock);
+    buf_free(&p->index);
     free(p);
 }
 
@@ -151,24 +167,25 @@ void pair_complete(struct pair *p)
 
     struct tree_note note = tree_note(p->trees[TREE_SOURCE]);
 
-    note.built_ms = p->exchanged_ms = clock_wall_ms();
+    note.built_ms = p->since_ms = clock_wall_ms();
     set_notes(p, note);
     lock_release(&p->lock);
 }
 
-void pair_exchanged(struct pair *p)
+void pair_exchanged(struct pair *p, uint64_t n_unnamed)
 {
     lock_acquire(&p->lock);
     p->exchanged_ms = clock_wall_ms();
+    p->n_unnamed = n_unnamed;
     lock_release(&p->lock);
 }
 
 void pair_end(struct pair *p)
 {
     lock_acquire(&p->lock);
-    p->is_over = true;
-    for (int side = 0; side < N_SIDES; side++)
+    for (int side = 0; side < N_SIDES && !p->is_over; side++)
         tree_delete(p->paths[side]);
+    p->is_over = true;
     lock_release(&p->lock);
 }
 
@@ -187,10 +204,10 @@ bool pair_put(struct pair *p, const struct tree_news *news, struct err *err)
     return ok;
 }
 
+/* The index's note is written last. */
 static bool is_complete(const struct pair *p)
 {
-    return !p->is_over && tree_note(p->trees[TREE_SOURCE]).built_ms > 0 &&
-           tree_note(p->trees[TREE_INDEX]).built_ms > 0;
+    return !p->is_over && tree_note(p->trees[TREE_INDEX]).built_ms > 0;
 }
 
 bool pair_snapshot(struct pair *p, enum tree_side side, struct tree_snapshot **out,
@@ -223,6 +240,8 @@ struct trees_view pair_look(struct pair *p)
         v.bytes = tree_bytes(p->trees[TREE_SOURCE]) + tree_bytes(p->trees[TREE_INDEX]);
         v.built_ms = tree_note(p->trees[TREE_INDEX]).built_ms;
         v.exchanged_ms = p->exchanged_ms;
+        v.since_ms = p->since_ms;
+        v.n_unnamed = p->n_unnamed;
     }
     lock_release(&p->lock);
     return v;

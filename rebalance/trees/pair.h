@@ -32,6 +32,9 @@ bool pair_create(struct pair **out, const struct pair_home *home, struct str ind
 /* Opens both. ERR_REJECT if they are missing, damaged, or two different ones. */
 bool pair_open(struct pair **out, const struct pair_home *home, struct str index,
                struct err *err) MUST_CHECK;
+/* Whether a file in the folder has the name of a pair's, or of what a pair leaves behind. */
+bool pair_owns(const char *name);
+struct str pair_index(const struct pair *p); /* lives as long as p */
 struct pair *pair_ref(struct pair *p) RETURNS_NONNULL;
 /* At the last one, waits until both are on disk, unless the pair is over. NULL is fine. */
 void pair_unref(struct pair *p);
@@ -39,8 +42,8 @@ void pair_unref(struct pair *p);
 /* Goes on under this term. Returns false if that is not the one after the pair's. */
 bool pair_follow(struct pair *p, uint64_t term) MUST_CHECK;
 void pair_complete(struct pair *p);
-void pair_exchanged(struct pair *p);
-/* Removes the files. */
+void pair_exchanged(struct pair *p, uint64_t n_unnamed);
+/* Removes the files, unless the pair is over. */
 void pair_end(struct pair *p);
 
 /* Does nothing if the pair is over. */

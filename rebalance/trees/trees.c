@@ -58,13 +58,25 @@ static struct pair *find(struct trees *all, struct str index)
     return p;
 }
 
-/* Takes over p, which may be NULL: then the index has none any more. */
-static void replace(struct trees *all, struct str index, struct pair *p)
+/* Takes over p. */
+static void put(struct trees *all, struct str index, struct pair *p)
 {
-    struct pair *old;
-
     lock_acquire(&all->lock);
-    old = p != NULL ? map_put(all->pairs, index, p) : map_remove(all->pairs, index);
+
+    struct pair *old = map_put(all->pairs, index, p);
+
+    lock_release(&all->lock);
+    pair_unref(old);
+}
+
+/* Ends p, and takes it out unless another one has its place by now. */
+static void take_out(struct trees *all, struct str index, struct pair *p)
+{
+    pair_end(p);
+    lock_acquire(&all->lock);
+
+    struct pair *old = map_find(all->pairs, index) == p ? map_remove(all->pairs, index) : NULL;
+
     lock_release(&all->lock);
     pair_unref(old);
 }
@@ -73,10 +85,8 @@ void trees_end(struct trees *all, struct str index)
 {
     struct pair *p = find(all, index);
 
-    if (p == NULL)
-        return;
-    pair_end(p);
-    replace(all, index, NULL);
+    if (p != NULL)
+        take_out(all, index, p);
     pair_unref(p);
 }
 
@@ -86,7 +96,7 @@ static void open_pair(struct trees *all, struct str index)
     struct err err = {0};
 
     if (pair_open(&p, &all->home, index, &err))
-        replace(all, index, p);
+        put(all, index, p);
     else
         log_debug("an index has no anti-entropy trees", KV("index", index),
                   KV("why", (const char *)err.msg));
@@ -116,7 +126,7 @@ bool trees_begin(struct trees *all, struct str index, uint64_t term, uint64_t n_
     trees_end(all, index);
     if (!pair_create(&p, &all->home, index, term, n_expected, err))
         return false;
-    replace(all, index, p);
+    put(all, index, p);
     return true;
 }
 
@@ -222,18 +232,9 @@ static void flush(struct trees *all)
 /* A pair that cannot be changed has missed a change. */
 static void give_up(struct trees *all, struct pair *p, const struct err *why)
 {
-    struct str index;
-    void *value;
-
-    log_failure(LOG_WARN, why, "anti-entropy trees cannot be written, and are built anew");
-    pair_end(p);
-    lock_acquire(&all->lock);
-    for (size_t i = 0; map_next(all->pairs, &i, &index, &value);)
-        if (value == p) {
-            pair_unref(map_remove(all->pairs, index));
-            break;
-        }
-    lock_release(&all->lock);
+    log_failure(LOG_WARN, why, "anti-entropy trees cannot be written, and are built anew",
+                KV("index", pair_index(p)));
+    take_out(all, pair_index(p), p);
 }
 
 /* Returns how many records there were. */
@@ -341,7 +342,8 @@ void trees_remove(const char *folder)
     if (d == NULL)
         return;
     while ((e = readdir(d)) != NULL)
-        (void)unlinkat(dirfd(d), e->d_name, 0);
+        if (pair_owns(e->d_name))
+            (void)unlinkat(dirfd(d), e->d_name, 0);
     closedir(d);
     (void)rmdir(folder);
 }
@@ -361,12 +363,12 @@ bool trees_complete(struct trees *all, struct str index)
     return is_there;
 }
 
-void trees_exchanged(struct trees *all, struct str index)
+void trees_exchanged(struct trees *all, struct str index, uint64_t n_unnamed)
 {
     struct pair *p = find(all, index);
 
     if (p != NULL)
-        pair_exchanged(p);
+        pair_exchanged(p, n_unnamed);
     pair_unref(p);
 }
 

@@ -81,8 +81,8 @@ bool trees_snapshot(struct trees *all, struct str index, enum tree_side side,
                     struct trees_snapshot *out, struct err *err) MUST_CHECK;
 void trees_snapshot_close(struct trees_snapshot *s);
 
-/* Both sides were compared. */
-void trees_exchanged(struct trees *all, struct str index);
+/* Both sides were compared. n_unnamed: entries that differ and have only a hash for an id. */
+void trees_exchanged(struct trees *all, struct str index, uint64_t n_unnamed);
 
 enum trees_state { TREES_NONE = 0, TREES_BUILDING, TREES_COMPLETE };
 
@@ -91,7 +91,9 @@ struct trees_view {
     uint64_t entries;     /* of the index's side */
     uint64_t bytes;       /* of both files */
     int64_t built_ms;     /* wall time; TREES_COMPLETE only */
-    int64_t exchanged_ms; /* wall time of the last exchange, or when it was opened or built */
+    int64_t exchanged_ms; /* wall time of the last exchange since the start; 0: none */
+    int64_t since_ms;     /* wall time when it was opened, or complete if that is later */
+    uint64_t n_unnamed;   /* of the last exchange */
 };
 struct trees_view trees_look(struct trees *all, struct str index); /* all NULL: TREES_NONE */
 

@@ -132,6 +132,7 @@ static bool survive(struct verify_job *j, const struct err *err)
 {
     verify_documents_close(j);
     sample_clear(j->sample);
+    verify_exchange_clear(j);
     verify_changed_clear(j->changed);
     verify_cursor_read(j);
     show(j, err);
@@ -198,8 +199,8 @@ static bool keep_checked(struct verify_job *j, struct err *err)
 /* An exchange that has found nothing is one of very many. */
 static bool is_told(const struct verify_job *j)
 {
-    return !j->exchange || j->at.pass != VERIFY_OVER || j->result.differing > 0 ||
-           j->result.repaired > 0;
+    return !j->exchange ||
+           (j->at.pass == VERIFY_OVER && (j->result.differing > 0 || j->result.repaired > 0));
 }
 
 static bool end_well(struct verify_job *j, struct str report, struct err *err)
@@ -235,11 +236,11 @@ static void mark_many(struct verify_job *j)
     coordinator_index_name(&index, j->job.index, j->job.version);
     buf_append(&table, j->job.table);
     buf_printf(&reason,
-               "a %s found %" PRIu64 " of %" PRIu64 " %s different, which is more than it may "
+               "%s found %" PRIu64 " of %" PRIu64 " %s different, which is more than it may "
                "repair",
-               j->changed != NULL ? "check"
-               : j->exchange      ? "exchange"
-                                  : "comparison",
+               j->changed != NULL ? "a check"
+               : j->exchange      ? "an exchange of trees"
+                                  : "a comparison",
                j->result.differing, j->result.documents,
                j->changed != NULL ? "changed rows" : "documents");
 
@@ -296,9 +297,11 @@ static void finish(struct verify_job *j, const struct err *failure)
     while (!end_well(j, buf_str(&report), &err) && err.kind == ERR_RETRY)
         if (stop_wait(j->stop, RETRY_MS))
             break;
-    verify_trees_finish(j);
-    if (j->at.pass != VERIFY_OVER)
+    if (!verify_trees_finish(j) || j->at.pass != VERIFY_OVER)
         put_off(j);
+    if (j->exchange && j->at.pass != VERIFY_OVER)
+        log_failure(LOG_WARN, failure, "an exchange of trees is put off",
+                    KV("table", j->job.table), KV("index", j->job.index));
     log_info("a verification has ended", KV("table", j->job.table), KV("job", j->job.id),
              KV("differing", j->result.differing), KV("repaired", j->result.repaired));
     if (is_told(j))

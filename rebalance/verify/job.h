@@ -68,6 +68,10 @@ struct verify_job {
     bool of_build;                  /* nothing of it is stored: the build is */
     bool exchange;                  /* compares trees; of what differs, both sides */
     bool feeds;                     /* tells the trees what it finds: tree_notes.c */
+    bool lacks_trees;               /* they could not be made */
+    bool is_exchanged;              /* the trees were compared: `unequal` is the answer */
+    struct verify_result unequal;   /* only its ids, of the documents that they name */
+    uint64_t n_unnamed;             /* documents that they cannot name */
     struct dirty_set *dirty;        /* what was submitted during the step; NULL: not feeding */
     struct key_set noted;           /* what the step has told the trees of */
     uint64_t rate;                  /* rows and ids per second; 0: no limit */
@@ -120,6 +124,10 @@ bool verify_settle_hits(struct verify_job *j, struct verify_run *run, struct ver
 bool verify_changed_step(struct verify_job *j, struct err *err) MUST_CHECK;
 bool verify_sample_step(struct verify_job *j, struct err *err) MUST_CHECK;
 bool verify_exchange_step(struct verify_job *j, struct err *err) MUST_CHECK;
+void verify_exchange_clear(struct verify_job *j);
+/* Name the next keys of a list of ids, from number at.slice on; 0 at its end: listed.c. */
+size_t verify_take_listed(const struct verify_job *j, struct verify_run *run,
+                          const struct verify_result *list) MUST_CHECK;
 void verify_documents_close(struct verify_job *j);
 
 /* What the passes over rows share: rows.c. */
@@ -180,8 +188,9 @@ void verify_trees_note_equal(struct verify_job *j, struct str id, struct str rou
 void verify_trees_note_suspect(struct verify_job *j, struct str id);
 /* What the looks at the run's keys have found. */
 void verify_trees_note_run(struct verify_job *j, const struct verify_run *run);
-/* The comparison is over, or has failed. Blocks on the disk. */
-void verify_trees_finish(struct verify_job *j);
+/* The comparison is over, or has failed. Returns false if its index lacks trees that it should
+ * have now. Blocks on the disk. */
+bool verify_trees_finish(struct verify_job *j);
 
 /* Count a key: what is not equal is open, and on the list. */
 void verify_job_add(struct verify_job *j, const struct verify_key *k);

@@ -133,7 +133,8 @@ void verify_jobs_put_off(struct verify_jobs *all, struct str index, int64_t ever
 {
     int64_t *next = mem_alloc(1, sizeof(*next));
 
-    *next = clock_steady_ms() + (hopeless || every_ms < AGAIN_MS ? every_ms : AGAIN_MS);
+    *next = clock_steady_ms() +
+            (every_ms > 0 && (hopeless || every_ms < AGAIN_MS) ? every_ms : AGAIN_MS);
     lock_acquire(&all->lock);
     free(map_put(all->next, index, next));
     lock_release(&all->lock);

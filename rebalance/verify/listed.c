@@ -54,22 +54,29 @@ static bool settle_group(struct verify_job *j, struct verify_run *run, size_t n,
     return true;
 }
 
-static bool look_again(struct verify_job *j, struct verify_run *run, struct err *err)
+size_t verify_take_listed(const struct verify_job *j, struct verify_run *run,
+                          const struct verify_result *list)
 {
     struct buf ids = {0};
 
     buf_append_char(&ids, '[');
-    buf_append(&ids, buf_str(&j->open.ids));
+    buf_append(&ids, buf_str(&list->ids));
     buf_append_char(&ids, ']');
     run->keys = arena_alloc(run->arena, VERIFY_GROUP, sizeof(*run->keys));
 
     const size_t n = take_ids(j, run, buf_str(&ids));
-    const bool ok = n == 0 || settle_group(j, run, n, err);
+
+    buf_free(&ids);
+    return n;
+}
+
+static bool look_again(struct verify_job *j, struct verify_run *run, struct err *err)
+{
+    const size_t n = verify_take_listed(j, run, &j->open);
 
     if (n == 0)
         j->at.pass = VERIFY_OVER;
-    buf_free(&ids);
-    return ok;
+    return n == 0 || settle_group(j, run, n, err);
 }
 
 /* A list that was too long is told as it was found. */

@@ -62,7 +62,8 @@ static int64_t comparison_due_ms(struct coordinator *co, const struct definition
 {
     struct str ignored;
 
-    if (coordinator_wants_trees(co, d, v) && trees_look(co->trees, name).state == TREES_NONE &&
+    if (coordinator_wants_trees(co, d, v) &&
+        trees_look(co->trees, name).state != TREES_COMPLETE &&
         !store_copy_find(s->verify, s->n_verify, STORE_VERIFY, name, &ignored))
         return 0;
     return co->opt.verify_every_ms == 0
@@ -73,9 +74,10 @@ static int64_t comparison_due_ms(struct coordinator *co, const struct definition
 static int64_t exchange_due_ms(struct coordinator *co, struct str name)
 {
     const struct trees_view trees = trees_look(co->trees, name);
+    const int64_t last_ms =
+        trees.exchanged_ms > trees.since_ms ? trees.exchanged_ms : trees.since_ms;
 
-    return trees.state == TREES_COMPLETE ? trees.exchanged_ms + co->opt.exchange_every_ms
-                                         : INT64_MAX;
+    return trees.state == TREES_COMPLETE ? last_ms + co->opt.exchange_every_ms : INT64_MAX;
 }
 
 /* Returns the version whose comparison, or exchange, is due for longest, or NULL. */

@@ -77,6 +77,7 @@ void verify_job_free(struct verify_job *j)
     verify_changed_free(j->changed);
     verify_result_free(&j->result);
     verify_result_free(&j->open);
+    verify_result_free(&j->unequal);
     key_set_fini(&j->noted);
     buf_free(&j->at.table);
     buf_free(&j->at.after);

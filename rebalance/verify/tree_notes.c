@@ -52,7 +52,8 @@ void verify_trees_begin(struct verify_job *j, const struct verify_run *run)
     if (!may_feed(j, run))
         return;
     j->feeds = trees_begin(j->co->trees, run->index, term_of(run), j->at.total, &err);
-    if (!j->feeds)
+    j->lacks_trees = !j->feeds;
+    if (j->lacks_trees)
         log_failure(LOG_WARN, &err, "anti-entropy trees cannot be made",
                     KV("index", run->index));
 }
@@ -73,21 +74,22 @@ void verify_trees_go_on(struct verify_job *j)
                    (j->at.pass != VERIFY_ROWS || j->at.table.len > 0);
 }
 
-void verify_trees_finish(struct verify_job *j)
+bool verify_trees_finish(struct verify_job *j)
 {
+    const bool is_over = j->at.pass == VERIFY_OVER;
     struct buf index = {0};
 
     if (!j->feeds)
-        return;
+        return !j->lacks_trees;
     name_index(j, &index);
-    if (j->exchange)
-        trees_exchanged(j->co->trees, buf_str(&index));
-    else if (j->at.pass != VERIFY_OVER)
+    if (j->exchange && is_over)
+        trees_exchanged(j->co->trees, buf_str(&index), j->n_unnamed);
+    else if (!j->exchange && is_over)
+        j->lacks_trees = !trees_complete(j->co->trees, buf_str(&index));
+    else if (!j->exchange)
         trees_end(j->co->trees, buf_str(&index));
-    else if (!trees_complete(j->co->trees, buf_str(&index)))
-        log_info("the anti-entropy trees that a comparison filled are gone",
-                 KV("index", buf_str(&index)));
     buf_free(&index);
+    return !j->lacks_trees;
 }
 
 /* ---- what they tell ---- */

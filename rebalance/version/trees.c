@@ -13,6 +13,8 @@ bool coordinator_open_trees(struct coordinator *co, struct err *err)
     struct buf folder = {0};
     bool ok = true;
 
+    if (co->opt.data_dir == NULL)
+        return true;
     buf_printf(&folder, "%s/trees", co->opt.data_dir);
     if (co->opt.trees)
         ok = trees_new(&co->trees, folder.ptr, str_from(co->identity.owner), err);
@@ -53,11 +55,24 @@ void coordinator_feed_trees(struct coordinator *co, struct delivery_options *o)
 
 /* ---- which versions ---- */
 
+/* Whether documents can be compared with their rows as values, whoever changed the rows. */
+static bool is_comparable(const struct definitions *d, struct str index)
+{
+    struct str ignored;
+
+    for (size_t i = 0; i < d->n_tables; i++)
+        if (str_equal(table_index(&d->tables[i]), index) &&
+            (d->tables[i].sync_every_s > 0 ||
+             json_find(d->tables[i].mapping_json, "/_source", &ignored)))
+            return false;
+    return !definitions_index_is_piped(d, index);
+}
+
 bool coordinator_wants_trees(const struct coordinator *co, const struct definitions *d,
                              const struct stored_version *v)
 {
     return co->trees != NULL && str_equal(v->state, STR("available")) &&
-           !definitions_index_is_piped(d, v->index);
+           is_comparable(d, v->index);
 }
 
 void coordinator_follow_trees(struct coordinator *co, struct str topic, uint64_t term)

@@ -1,6 +1,7 @@
 /*
  * Which index versions have anti-entropy trees (rebalance/trees/trees.h): those that searches
- * use, if `index.trees` says so and no pipeline of the engine changes their documents.
+ * use, if `index.trees` says so, but for those whose documents a pipeline of the engine may
+ * change, whose rows are read by time, or that do not keep documents as they were sent.
  */
 #ifndef REBALANCE_VERSION_TREES_H
 #define REBALANCE_VERSION_TREES_H

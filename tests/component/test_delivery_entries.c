@@ -110,6 +110,7 @@ static void a_row_that_is_read_is_told_as_it_was_read(void **state)
     rig_refresh(r, 3, 10);
     rig_wait_done(r);
     check_alike(3);
+    assert_int_equal(n_told[SOURCE][3], 1); /* a request to read tells nothing */
     rig_index(r, 4, 10, "four");
     rig_refresh(r, 4, 20); /* of a row that is gone */
     rig_wait_done(r);

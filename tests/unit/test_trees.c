@@ -6,6 +6,7 @@
 
 #include "tests/unit/tree_fixture.h"
 
+#include "rebalance/trees/pair.h"
 #include "rebalance/trees/tree_compare.h"
 #include "rebalance/trees/trees.h"
 #include "src/base/log.h"
@@ -218,6 +219,36 @@ static void what_nobody_wants_is_removed(void **state)
     trees_free(all);
 }
 
+static void a_pair_that_is_over_takes_nothing_and_follows_nothing(void **state)
+{
+    const struct pair_home home = {tree_folder, 7};
+    const struct tree_news news = {TREE_INDEX, false, 1, STR("1")};
+    struct pair *p, *next;
+    struct err err = {0};
+
+    (void)state;
+    assert_true(pair_create(&p, &home, INDEX, 1, 10, &err));
+    assert_true(pair_put(p, &news, &err));
+    pair_end(p);
+    assert_int_equal(tree_folder_files(), 0);
+    assert_true(pair_create(&next, &home, INDEX, 1, 10, &err));
+    for (unsigned i = 0; i < 2000; i++) { /* it would grow, and replace the next one's file */
+        char id[24];
+        const size_t len = (size_t)snprintf(id, sizeof(id), "%u", i);
+
+        assert_true(pair_put(
+            p, &(struct tree_news){TREE_INDEX, false, 1, (struct str){id, len}}, &err));
+    }
+    assert_int_equal(pair_look(p).state, TREES_NONE);
+    assert_false(pair_follow(p, 2));
+    pair_unref(p);
+    pair_unref(next);
+    assert_true(pair_open(&next, &home, INDEX, &err));
+    assert_int_equal(pair_look(next).entries, 0);
+    pair_end(next);
+    pair_unref(next);
+}
+
 #define NOTERS 4
 #define KEYS   20000
 
@@ -276,6 +307,7 @@ int main(void)
         TREES_TEST(a_pair_that_is_being_built_goes_on_as_such),
         TREES_TEST(another_store_has_other_trees),
         TREES_TEST(what_nobody_wants_is_removed),
+        TREES_TEST(a_pair_that_is_over_takes_nothing_and_follows_nothing),
         TREES_TEST(many_note_at_once),
     };
 

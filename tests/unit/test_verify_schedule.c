@@ -51,8 +51,12 @@ static void what_is_put_off_waits_an_hour_or_less_and_others_do_not(void **state
     verify_jobs_put_off(all, STR("a_v1"), WEEK, false);
     assert_true(verify_jobs_are_put_off(all, STR("a_v1")));
     assert_false(verify_jobs_are_put_off(all, STR("b_v1")));
-    verify_jobs_put_off(all, STR("a_v1"), 0, false); /* as often as that */
+    verify_jobs_put_off(all, STR("a_v1"), 1, false); /* as often as that */
+    for (int i = 0; i < 100000000 && verify_jobs_are_put_off(all, STR("a_v1")); i++)
+        ;
     assert_false(verify_jobs_are_put_off(all, STR("a_v1")));
+    verify_jobs_put_off(all, STR("a_v1"), 0, false); /* never by itself: not at once, either */
+    assert_true(verify_jobs_are_put_off(all, STR("a_v1")));
     verify_jobs_put_off(all, STR("a_v1"), WEEK, true);
     assert_true(verify_jobs_are_put_off(all, STR("a_v1")));
     assert_int_equal(verify_jobs_n(all), 0);

@@ -49,9 +49,9 @@ static bool compare(const struct trees_snapshot *source, const struct trees_snap
     return tree_compare(source->tree, engine->tree, list_one, answer, err);
 }
 
-static bool drain(struct verify_job *j, struct err *err)
+static bool drain(struct verify_job *j, struct str index, struct err *err)
 {
-    const enum drain_end end = delivery_drain_partition(j->co->delivery, DRAIN_ALL, DRAIN_MS);
+    const enum drain_end end = delivery_drain_index(j->co->delivery, index, DRAIN_MS);
 
     return end == DRAIN_DONE ||
            err_set(err, ERR_REJECT,
@@ -70,7 +70,7 @@ static bool exchange(struct verify_job *j, struct str index, struct tree_answer 
     struct trees *trees = j->co->trees;
     struct trees_snapshot source = {0}, engine = {0};
     const bool are_taken = trees_snapshot(trees, index, TREE_SOURCE, &source, err) &&
-                           drain(j, err) &&
+                           drain(j, index, err) &&
                            trees_snapshot(trees, index, TREE_INDEX, &engine, err);
     const bool ok = are_taken && compare(&source, &engine, answer, err);
 

@@ -11,6 +11,7 @@
 #include "sync/delivery/index/worker_backlog.h"
 #include "sync/delivery/sender.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -277,8 +278,7 @@ bool delivery_find(struct delivery *d, struct str index, struct str id,
     return true;
 }
 
-enum drain_end delivery_drain_partition(struct delivery *d, unsigned partition,
-                                        int64_t timeout_ms)
+static enum drain_end drain(struct delivery *d, const struct drain_order *order)
 {
     enum drain_end end;
 
@@ -288,8 +288,7 @@ enum drain_end delivery_drain_partition(struct delivery *d, unsigned partition,
     const bool stops = d->stopping, may = !stops && d->order.state == ORDER_NONE;
 
     if (may)
-        d->order = (struct drain_order){
-            .state = ORDER_ASKED, .partition = partition, .timeout_ms = timeout_ms};
+        d->order = *order;
     lock_release(&d->lock);
     if (!may)
         return stops ? DRAIN_STOPPED : DRAIN_IN_PROGRESS;
@@ -301,6 +300,24 @@ enum drain_end delivery_drain_partition(struct delivery *d, unsigned partition,
     d->order.state = ORDER_NONE;
     lock_release(&d->lock);
     return end;
+}
+
+enum drain_end delivery_drain_partition(struct delivery *d, unsigned partition,
+                                        int64_t timeout_ms)
+{
+    const struct drain_order order = {
+        .state = ORDER_ASKED, .partition = partition, .timeout_ms = timeout_ms};
+
+    return drain(d, &order);
+}
+
+enum drain_end delivery_drain_index(struct delivery *d, struct str index, int64_t timeout_ms)
+{
+    struct drain_order order = {
+        .state = ORDER_ASKED, .partition = DRAIN_INDEX, .timeout_ms = timeout_ms};
+
+    snprintf(order.index, sizeof(order.index), "%.*s", (int)index.len, index.ptr);
+    return drain(d, &order);
 }
 
 bool delivery_drain(struct delivery *d, int64_t timeout_ms)

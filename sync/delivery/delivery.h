@@ -128,6 +128,8 @@ void delivery_unpause(struct delivery *d, struct str index);
  */
 enum drain_end delivery_drain_partition(struct delivery *d, unsigned partition,
                                         int64_t timeout_ms);
+/* The same of one index; others go on meanwhile. */
+enum drain_end delivery_drain_index(struct delivery *d, struct str index, int64_t timeout_ms);
 /* Drain all workers.  Returns true if everything queued is out. */
 bool delivery_drain(struct delivery *d, int64_t timeout_ms);
 /*

@@ -8,17 +8,26 @@
 #include "sync/delivery/index/worker_backlog.h"
 #include "sync/delivery/sender.h"
 
+#include <stdio.h>
+#include <string.h>
+
 /* The least time between checks of one partition, each of which walks the whole table. */
 #define LOOK_MS 10
 
-static unsigned worker_of(const struct sender *s, uint64_t hash)
+/* Returns what a document is counted to: the drained index, if it is that one's, or its worker.
+ */
+static unsigned partition_of(const struct draining *d, const struct sender *s,
+                             const char *index, uint64_t hash)
 {
+    if (d->drain.partition == DRAIN_INDEX && strcmp(index, d->index) == 0)
+        return DRAIN_INDEX;
     return (unsigned)(hash % s->opt.settings.workers);
 }
 
 bool draining_keeps(struct draining *d, const struct sender *s, struct write *w)
 {
-    if (!drain_covers(&d->drain, worker_of(s, w->hash)))
+    if (!drain_is_on(&d->drain) ||
+        !drain_covers(&d->drain, partition_of(d, s, w->target->index, w->hash)))
         return false;
     *d->last = w;
     d->last = &w->next;
@@ -37,15 +46,22 @@ bool draining_has(const struct draining *d, struct str index, struct str id)
 static void say(const struct draining *d, struct sender *s)
 {
     const bool withholds = d->drain.state == DRAIN_STATE_CANCELLING;
+    const bool is_of_index = d->drain.partition == DRAIN_INDEX;
     const unsigned lane =
-        d->drain.partition == DRAIN_ALL ? INDEX_QUEUE_ALL : d->drain.partition;
+        is_of_index || d->drain.partition == DRAIN_ALL ? INDEX_QUEUE_ALL : d->drain.partition;
+    const struct index_queue *only =
+        is_of_index ? index_queues_find(&s->index_queues, str_from(d->index)) : NULL;
 
     s->draining = d->drain.state == DRAIN_STATE_GOING;
-    for (size_t i = 0; i < s->index_queues.n; i++)
-        index_queue_withhold(s->index_queues.items[i], withholds ? lane : INDEX_QUEUE_NONE);
+    for (size_t i = 0; i < s->index_queues.n; i++) {
+        struct index_queue *o = s->index_queues.items[i];
+        const bool is_drained = !is_of_index || o == only;
+
+        index_queue_withhold(o, withholds && is_drained ? lane : INDEX_QUEUE_NONE);
+    }
 }
 
-bool draining_begin(struct draining *d, struct sender *s, unsigned partition,
+bool draining_begin(struct draining *d, struct sender *s, unsigned partition, const char *index,
                     int64_t timeout_ms)
 {
     if (!drain_begin(&d->drain, partition, s->now_ms, timeout_ms,
@@ -55,6 +71,7 @@ bool draining_begin(struct draining *d, struct sender *s, unsigned partition,
     d->last = &d->first;
     d->n = 0;
     d->looked_ms = 0;
+    snprintf(d->index, sizeof(d->index), "%s", partition == DRAIN_INDEX ? index : "");
     say(d, s);
     return true;
 }
@@ -68,7 +85,8 @@ void draining_cancel(struct draining *d, struct sender *s)
 
 void draining_move(struct draining *d, const struct sender *s)
 {
-    d->drain.partition = DRAIN_ALL;
+    if (d->drain.partition != DRAIN_INDEX)
+        d->drain.partition = DRAIN_ALL;
     for (struct write *w = d->first; w != NULL; w = w->next)
         worker_backlog_move(s->backlog, w);
 }
@@ -101,7 +119,7 @@ static bool is_kept_back(const struct document *doc)
 static struct drain_left left_of_all(const struct sender *s)
 {
     struct drain_left left = {.n = document_table_count(s->table),
-                              .n_blown = letters_kept_back(s->letters, 1, 0)};
+                              .n_blown = letters_kept_back(s->letters, NULL, NULL)};
 
     for (size_t i = 0; i < s->index_queues.n; i++) {
         const struct index_queue_level level = index_queue_level(s->index_queues.items[i]);
@@ -112,15 +130,29 @@ static struct drain_left left_of_all(const struct sender *s)
     return left;
 }
 
-static struct drain_left left_of_one(const struct sender *s, unsigned worker)
+/* A partition that is drained, of a sender. */
+struct part {
+    const struct draining *d;
+    const struct sender *s;
+};
+
+static bool is_of_part(const void *ctx, const struct document *doc)
 {
+    const struct part *p = ctx;
+
+    return partition_of(p->d, p->s, index_queue_target(doc->index_queue)->index, doc->hash) ==
+           p->d->drain.partition;
+}
+
+static struct drain_left left_of_one(const struct draining *d, const struct sender *s)
+{
+    const struct part part = {.d = d, .s = s};
     struct document_cursor at = {0};
-    struct drain_left left = {
-        .n_blown = letters_kept_back(s->letters, s->opt.settings.workers, worker)};
+    struct drain_left left = {.n_blown = letters_kept_back(s->letters, is_of_part, &part)};
     const struct document *doc;
 
     while ((doc = document_table_next(s->table, &at)) != NULL) {
-        if (worker_of(s, doc->hash) != worker)
+        if (!is_of_part(&part, doc))
             continue;
         left.n++;
         left.n_in_flight += doc->state == DOCUMENT_IN_FLIGHT;
@@ -179,8 +211,7 @@ enum drain_end draining_turn(struct draining *d, struct sender *s)
         return DRAIN_GOING;
     d->looked_ms = s->now_ms;
 
-    const struct drain_left left =
-        partition == DRAIN_ALL ? left_of_all(s) : left_of_one(s, partition);
+    const struct drain_left left = partition == DRAIN_ALL ? left_of_all(s) : left_of_one(d, s);
     const enum drain_end end = drain_look(&d->drain, &left, s->now_ms);
 
     say(d, s);

@@ -17,6 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define INDEX_NAME_MAX 255 /* bytes; the engine's limit */
+
 struct sender;
 struct write;
 
@@ -25,14 +27,15 @@ struct draining {
     struct write *first, **last; /* the auxiliary queue; last is NULL before its first use */
     size_t n;                    /* writes in the queue */
     int64_t looked_ms;
+    char index[INDEX_NAME_MAX + 1]; /* DRAIN_INDEX: which */
 };
 
 /* Take w over if it must wait for the drain to end.  Returns true if so. */
 bool draining_keeps(struct draining *d, const struct sender *s, struct write *w);
 /* Tell whether a write of this document waits in the auxiliary queue. */
 bool draining_has(const struct draining *d, struct str index, struct str id);
-/* Returns false if a drain is on already. */
-bool draining_begin(struct draining *d, struct sender *s, unsigned partition,
+/* index: of DRAIN_INDEX, else ignored.  Returns false if a drain is on already. */
+bool draining_begin(struct draining *d, struct sender *s, unsigned partition, const char *index,
                     int64_t timeout_ms) MUST_CHECK;
 void draining_cancel(struct draining *d, struct sender *s);
 /* The number of workers has changed: turn a drain of one partition into a drain of all. */

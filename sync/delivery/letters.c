@@ -368,14 +368,16 @@ struct document *letters_take(struct letters *l, struct str index)
     return NULL;
 }
 
-size_t letters_kept_back(const struct letters *l, unsigned workers, unsigned worker)
+size_t letters_kept_back(const struct letters *l,
+                         bool (*counts)(const void *ctx, const struct document *doc),
+                         const void *ctx)
 {
     size_t n = 0;
 
     if (letters_are_full(l) == NULL)
         return 0;
     LIST_EACH(at, &l->waiting)
-    n += LIST_ITEM(at, struct letter, link)->doc->hash % workers == worker;
+    n += counts == NULL || counts(ctx, LIST_ITEM(at, struct letter, link)->doc);
     return n;
 }
 

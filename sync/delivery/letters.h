@@ -38,8 +38,10 @@ const struct document *letters_first(struct letters *l);
 /* Return the error if the store last refused a letter for want of room, else NULL. */
 const struct err *letters_are_full(const struct letters *l);
 
-/* Count the letters waiting for room, of documents with hash % workers == worker. */
-size_t letters_kept_back(const struct letters *l, unsigned workers, unsigned worker);
+/* Count the letters waiting for room, of documents that count; counts is NULL: of all. */
+size_t letters_kept_back(const struct letters *l,
+                         bool (*counts)(const void *ctx, const struct document *doc),
+                         const void *ctx);
 
 /* The store has a dead letter of this document, of a write at version. */
 void letters_note(struct letters *l, struct str index, struct str routing, struct str id,

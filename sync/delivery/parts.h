@@ -69,6 +69,7 @@ enum order { ORDER_NONE = 0, ORDER_ASKED, ORDER_GOING, ORDER_OVER };
 struct drain_order {
     enum order state;
     unsigned partition;
+    char index[INDEX_NAME_MAX + 1]; /* of DRAIN_INDEX */
     int64_t timeout_ms;
     bool cancel;
     enum drain_end end; /* OVER */

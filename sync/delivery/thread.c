@@ -182,7 +182,8 @@ static void tell(struct delivery *d, enum drain_end drain)
 static void obey(struct delivery *d, const struct drain_order *order)
 {
     if (order->state == ORDER_ASKED &&
-        !draining_begin(&d->draining, d->sender, order->partition, order->timeout_ms))
+        !draining_begin(&d->draining, d->sender, order->partition, order->index,
+                        order->timeout_ms))
         assert(false);
     if (order->cancel)
         draining_cancel(&d->draining, d->sender);

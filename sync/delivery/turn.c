@@ -153,7 +153,7 @@ int64_t sender_wait_ms(const struct sender *s, int64_t max_ms)
 
 bool sender_is_stuck(const struct sender *s)
 {
-    size_t n_held = letters_kept_back(s->letters, 1, 0);
+    size_t n_held = letters_kept_back(s->letters, NULL, NULL);
 
     for (size_t i = 0; i < s->index_queues.n; i++) {
         const struct index_queue_level level = index_queue_level(s->index_queues.items[i]);

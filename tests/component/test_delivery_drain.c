@@ -257,6 +257,60 @@ static void a_drain_of_one_partition_minds_no_other(void **state)
                          worker == its ? DRAIN_BLOCKED : DRAIN_DONE);
 }
 
+/* What one index waits for is nothing to a drain of another one, and it goes on meanwhile. */
+static void a_drain_of_one_index_minds_no_other(void **state)
+{
+    struct rig *r = *state;
+    struct target *other =
+        target_new(STR("well_v1"), STR("well_v1_write"), STR("shop.well"), STR("shop"));
+
+    fake_search_create(r->fake, "well_v1", "well_v1_write");
+    fake_search_add_rule(
+        r->fake, &(struct fake_rule){.index = INDEX, .act = FAKE_STATUS, .status = 403});
+    rig_start(r, NULL);
+    rig_index(r, 1, 100, "body");
+    rig_wait_held(r, true);
+    rig_index_to(r, other, 1, 100, "body");
+    assert_int_equal(delivery_drain_index(r->delivery, STR("well_v1"), FOREVER), DRAIN_DONE);
+    assert_int_equal(fake_search_count(r->fake, "well_v1"), 1);
+    assert_int_equal(delivery_drain_index(r->delivery, STR(INDEX), FOREVER), DRAIN_BLOCKED);
+    assert_int_equal(delivery_drain_index(r->delivery, STR("none_v1"), FOREVER), DRAIN_DONE);
+    target_unref(other);
+}
+
+static void *drain_well(void *arg)
+{
+    struct drainer *x = arg;
+
+    x->end = delivery_drain_index(x->rig->delivery, STR("well_v1"), x->timeout_ms);
+    return NULL;
+}
+
+static void what_arrives_for_other_indexes_does_not_wait_for_a_drain_of_one(void **state)
+{
+    struct rig *r = *state;
+    struct target *slow =
+        target_new(STR("well_v1"), STR("well_v1_write"), STR("shop.well"), STR("shop"));
+    struct drainer x = {.rig = r, .timeout_ms = FOREVER};
+
+    fake_search_create(r->fake, "well_v1", "well_v1_write");
+    fake_search_add_rule(r->fake,
+                         &(struct fake_rule){.index = "well_v1", .until_cleared = true});
+    rig_start(r, NULL);
+    rig_index_to(r, slow, 1, 100, "old");
+    rig_wait_requests(r, 1);
+    x.thread = thread_start("drainer", drain_well, &x);
+    rig_index_many(r, 0, 10, 100, "body");
+    rig_wait_count(r, INDEX, 10);
+    rig_index_to(r, slow, 2, 100, "new");
+    rig_wait_queued(r, 1);
+    fake_search_clear_rules(r->fake);
+    assert_int_equal(join(&x), DRAIN_DONE);
+    assert_true(delivery_drain(r->delivery, FOREVER));
+    assert_int_equal(fake_search_count(r->fake, "well_v1"), 2);
+    target_unref(slow);
+}
+
 static void a_cancelled_drain_is_over_when_what_is_in_flight_is_answered(void **state)
 {
     struct rig *r = *state;
@@ -378,6 +432,8 @@ int main(void)
         RIG_TEST(f63_while_one_drain_goes_a_second_is_told_so_g2),
         RIG_TEST(f63_a_drain_of_what_takes_nothing_is_blocked_at_once_g9),
         RIG_TEST(a_drain_of_one_partition_minds_no_other),
+        RIG_TEST(a_drain_of_one_index_minds_no_other),
+        RIG_TEST(what_arrives_for_other_indexes_does_not_wait_for_a_drain_of_one),
         RIG_TEST(a_cancelled_drain_is_over_when_what_is_in_flight_is_answered),
         RIG_TEST(stopping_ends_a_drain_and_abandons_what_waits_apart),
         cmocka_unit_test(a_drain_that_is_asked_for_while_delivery_stops_is_told_so),

@@ -220,7 +220,7 @@ static void a_letter_that_takes_the_place_of_another_needs_no_room(void **state)
     assert_ptr_equal(letters_next(l, now_ms), &docs[1]);
     assert_null(letters_next(l, now_ms));
     assert_non_null(letters_are_full(l));
-    assert_int_equal(letters_kept_back(l, 1, 0), 1);
+    assert_int_equal(letters_kept_back(l, NULL, NULL), 1);
     refuse(l, &docs[2], t, "2");
     assert_ptr_equal(letters_next(l, now_ms), &docs[2]); /* nor does it wait with the other */
     assert_non_null(letters_are_full(l));

@@ -1,9 +1,9 @@
 /*
  * struct drain: sends everything queued, of all workers or of one partition.
  *
- * A partition is what one worker has.  Writes that arrive for it during the drain wait in
- * delivery's auxiliary queue.  They follow in order when the drain has ended, however it ended,
- * so a drain ends under any load.  One drain at a time.
+ * A partition is what one worker has, or one index.  Writes that arrive for it during the drain
+ * wait in delivery's auxiliary queue.  They follow in order when the drain has ended, however
+ * it ended, so a drain ends under any load.  One drain at a time.
  *
  *     NONE -> GOING -> NONE                 done, or blocked: the rest waits for indexes that
  *                                           take nothing
@@ -24,7 +24,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DRAIN_ALL UINT_MAX
+#define DRAIN_ALL   UINT_MAX
+#define DRAIN_INDEX (UINT_MAX - 1) /* an index, in place of a worker; the caller knows which \
+                                    */
 
 /* How a drain ended. */
 enum drain_end {

@@ -223,6 +223,31 @@ static bool read_page(struct verify_job *j, struct verify_run *run, struct searc
     return ok;
 }
 
+bool verify_read_hits(struct verify_job *j, struct verify_run *run, struct search_hit **hits,
+                      size_t *n, struct err *err)
+{
+    if (read_page(j, run, hits, n, err)) {
+        j->slice_hits += *n;
+        return true;
+    }
+    if (err->kind == ERR_REJECT && err->code != 404)
+        err->kind = ERR_RETRY; /* a scroll that the engine has dropped */
+    return false;
+}
+
+bool verify_end_slice(struct verify_job *j)
+{
+    j->at.hits += j->slice_hits;
+    j->at.slice++;
+
+    const bool is_last = j->at.slice >= j->n_slices;
+
+    if (is_last)
+        j->at.slice = 0;
+    verify_documents_close(j);
+    return is_last;
+}
+
 static bool check_hits(struct verify_job *j, struct verify_run *run,
                        const struct search_hit *hits, size_t n, struct err *err)
 {
@@ -248,17 +273,6 @@ static bool check_hits(struct verify_job *j, struct verify_run *run,
     return verify_settle_hits(j, run, keys, n_suspects, err);
 }
 
-static void end_slice(struct verify_job *j)
-{
-    j->at.hits += j->slice_hits;
-    j->at.slice++;
-    if (j->at.slice >= j->n_slices) {
-        j->at.pass = VERIFY_LISTED;
-        j->at.slice = 0;
-    }
-    verify_documents_close(j);
-}
-
 bool verify_documents_step(struct verify_job *j, struct err *err)
 {
     struct arena *a = arena_new();
@@ -268,15 +282,11 @@ bool verify_documents_step(struct verify_job *j, struct err *err)
     bool ok = verify_job_open(j, &run, a, err);
 
     j->chunk = j->chunk == 0 ? VERIFY_CHUNK_ROWS : j->chunk;
-    ok = ok && read_page(j, &run, &hits, &n, err);
-    if (ok && n > 0) {
-        j->slice_hits += n;
+    ok = ok && verify_read_hits(j, &run, &hits, &n, err);
+    if (ok && n > 0)
         ok = check_hits(j, &run, hits, n, err);
-    } else if (ok) {
-        end_slice(j);
-    } else if (err->kind == ERR_REJECT && err->code != 404) {
-        err->kind = ERR_RETRY; /* a scroll that the engine has dropped */
-    }
+    else if (ok && verify_end_slice(j))
+        j->at.pass = VERIFY_LISTED;
     verify_job_close(j, &run);
     arena_free(a);
     return ok;

@@ -3,10 +3,14 @@
 #include "rebalance/verify/job.h"
 
 #include "rebalance/trees/tree_compare.h"
+#include "rebalance/trees/tree_id.h"
 #include "rebalance/trees/trees.h"
 
+#include "src/base/mem.h"
 #include "sync/checkpoint/read_position.h"
 #include "sync/delivery/delivery.h"
+
+#include <stdlib.h>
 
 #define DRAIN_MS 10000
 
@@ -19,6 +23,11 @@ struct tree_answer {
     uint64_t n;  /* of both */
 };
 
+static struct str packed(const struct tree_id *id)
+{
+    return (struct str){(const char *)id->bytes, sizeof(id->bytes)};
+}
+
 static bool list_one(void *ctx, enum tree_difference what, const struct tree_id *id,
                      struct err *err)
 {
@@ -30,9 +39,10 @@ static bool list_one(void *ctx, enum tree_difference what, const struct tree_id 
     if ((what == TREE_UNREAD) != answer->unread)
         return true;
     answer->n++;
-    if (!tree_id_unpack(id, &text))
-        j->n_unnamed++;
-    else if (j->unequal.n_ids < VERIFY_CHANGED_MAX)
+    if (!tree_id_unpack(id, &text)) {
+        if (j->hashed.n < VERIFY_CHANGED_MAX)
+            key_set_add(&j->hashed, packed(id));
+    } else if (j->unequal.n_ids < VERIFY_CHANGED_MAX)
         verify_result_list_id(&j->unequal, buf_str(&text));
     buf_free(&text);
     return true;
@@ -81,8 +91,6 @@ static bool exchange(struct verify_job *j, struct str index, struct tree_answer 
     return ok;
 }
 
-/* ---- the pass ---- */
-
 /* What neither differs nor must be read again is equal. */
 static void begin_looks(struct verify_job *j, struct str index, uint64_t n_unequal)
 {
@@ -90,6 +98,8 @@ static void begin_looks(struct verify_job *j, struct str index, uint64_t n_unequ
     j->result.documents = j->result.equal =
         j->at.total > n_unequal ? j->at.total - n_unequal : 0;
     j->is_exchanged = true;
+    if (j->hashed.n > 0)
+        j->is_named = mem_alloc(j->hashed.n, sizeof(*j->is_named));
 }
 
 static bool compare_trees(struct verify_job *j, struct verify_run *run, struct err *err)
@@ -102,6 +112,47 @@ static bool compare_trees(struct verify_job *j, struct verify_run *run, struct e
     begin_looks(j, run->index, answer.n);
     return true;
 }
+
+/* ---- ids of which the trees have only a hash ---- */
+
+static void name_hit(struct verify_job *j, struct str id)
+{
+    struct tree_id as_packed;
+
+    tree_id_pack(&as_packed, id);
+
+    const uint32_t number = key_set_find(&j->hashed, packed(&as_packed));
+
+    if (number == KEY_SET_NONE || j->is_named[number])
+        return;
+    j->is_named[number] = true;
+    j->n_named++;
+    if (j->unequal.n_ids < VERIFY_CHANGED_MAX)
+        verify_result_list_id(&j->unequal, id);
+}
+
+/* What the index lacks stays without a name. */
+static bool name_some(struct verify_job *j, struct verify_run *run, struct err *err)
+{
+    struct search_hit *hits = NULL;
+    size_t n = 0;
+
+    if (!verify_read_hits(j, run, &hits, &n, err))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        name_hit(j, hits[i].id);
+
+    const bool is_all = j->n_named == j->hashed.n;
+
+    if ((n == 0 || is_all) && (verify_end_slice(j) || is_all)) {
+        j->at.slice = 0;
+        free(j->is_named);
+        j->is_named = NULL;
+    }
+    return true;
+}
+
+/* ---- the pass ---- */
 
 static bool look(struct verify_job *j, struct verify_run *run, struct err *err)
 {
@@ -125,8 +176,10 @@ bool verify_exchange_step(struct verify_job *j, struct err *err)
     struct verify_run run;
     bool ok = verify_job_open(j, &run, a, err);
 
-    if (ok)
-        ok = j->is_exchanged ? look(j, &run, err) : compare_trees(j, &run, err);
+    if (ok && !j->is_exchanged)
+        ok = compare_trees(j, &run, err);
+    else if (ok)
+        ok = j->is_named != NULL ? name_some(j, &run, err) : look(j, &run, err);
     verify_job_close(j, &run);
     arena_free(a);
     return ok;
@@ -137,5 +190,9 @@ void verify_exchange_clear(struct verify_job *j)
     verify_result_free(&j->unequal);
     j->unequal = (struct verify_result){0};
     j->is_exchanged = false;
-    j->n_unnamed = 0;
+    key_set_fini(&j->hashed);
+    j->hashed = (struct key_set){0};
+    free(j->is_named);
+    j->is_named = NULL;
+    j->n_named = 0;
 }

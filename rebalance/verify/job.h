@@ -71,7 +71,9 @@ struct verify_job {
     bool lacks_trees;               /* they could not be made */
     bool is_exchanged;              /* the trees were compared: `unequal` is the answer */
     struct verify_result unequal;   /* only its ids, of the documents that they name */
-    uint64_t n_unnamed;             /* documents that they cannot name */
+    struct key_set hashed;          /* ids that they have only a hash of; n_named of these */
+    bool *is_named;                 /* were found in the index and are listed; NULL: the pass */
+    uint32_t n_named;               /* that finds them is over, or was not needed */
     struct dirty_set *dirty;        /* what was submitted during the step; NULL: not feeding */
     struct key_set noted;           /* what the step has told the trees of */
     uint64_t rate;                  /* rows and ids per second; 0: no limit */
@@ -128,6 +130,12 @@ void verify_exchange_clear(struct verify_job *j);
 /* Name the next keys of a list of ids, from number at.slice on; 0 at its end: listed.c. */
 size_t verify_take_listed(const struct verify_job *j, struct verify_run *run,
                           const struct verify_result *list) MUST_CHECK;
+/* Read the next ids of the index, a slice after the other; *n is 0 at a slice's end:
+ * documents.c. */
+bool verify_read_hits(struct verify_job *j, struct verify_run *run, struct search_hit **hits,
+                      size_t *n, struct err *err) MUST_CHECK;
+/* The slice was read. Returns true if it was the last one; at.slice is 0 then. */
+bool verify_end_slice(struct verify_job *j) MUST_CHECK;
 void verify_documents_close(struct verify_job *j);
 
 /* What the passes over rows share: rows.c. */

@@ -83,7 +83,7 @@ bool verify_trees_finish(struct verify_job *j)
         return !j->lacks_trees;
     name_index(j, &index);
     if (j->exchange && is_over)
-        trees_exchanged(j->co->trees, buf_str(&index), j->n_unnamed);
+        trees_exchanged(j->co->trees, buf_str(&index), j->hashed.n - j->n_named);
     else if (!j->exchange && is_over)
         j->lacks_trees = !trees_complete(j->co->trees, buf_str(&index));
     else if (!j->exchange)

@@ -8,9 +8,12 @@ from test_verify import Damage
 ON = {"trees": True, "exchange_every": "1s", "verify_every": "never", "verify_rate": 0}
 
 
-def follow(w, n=300, index=ON):
-    w.sql("CREATE TABLE item (id INT PRIMARY KEY, name VARCHAR(20))", "CREATE TABLE other (id INT PRIMARY KEY)",
-          f"INSERT INTO item SELECT seq, CONCAT('n', seq) FROM seq_1_to_{n}")
+LONG = "an-id-of-which-trees-have-a-hash-"  # more than 16 bytes
+
+
+def follow(w, n=300, index=ON, ids=""):
+    w.sql(f"CREATE TABLE item (id {'VARCHAR(60)' if ids else 'INT'} PRIMARY KEY, name VARCHAR(20))", "CREATE TABLE other (id INT PRIMARY KEY)",
+          f"INSERT INTO item SELECT {f'CONCAT({chr(39)}{ids}{chr(39)}, seq)' if ids else 'seq'}, CONCAT('n', seq) FROM seq_1_to_{n}")
     return w.follow(w.definitions({"table": "item"}, {"table": "other"}), index=index), Damage(w, "item")
 
 
@@ -40,19 +43,20 @@ def found(daemon, table):
 
 def place(w, damage, key):
     """Where the log ends after a change of this row, and the version that the change has."""
-    w.sql(f"UPDATE item SET name = 'known' WHERE id = {key}")
+    w.sql(f"UPDATE item SET name = 'known' WHERE id = '{key}'")
     end = int(w.sql("SHOW MASTER STATUS")[0][1])
     wait_until("the change is there", lambda: damage.stored(key)["_source"]["name"] == "known", 30)
     return end, int(damage.stored(key)["_version"])
 
 
-def hide(w, daemon, damage, key):
+def hide(w, daemon, damage, number, ids=""):
     """Make a row's change lose against a foreign document with a version above it, which Millrace can have given out."""
     lost = daemon.metric("millrace_changes_done_total", outcome="superseded")
-    (end, version), (later, above) = place(w, damage, 200 + key), place(w, damage, 220 + key)
+    (end, version), (later, above) = (place(w, damage, f"{ids}{n + number}") for n in (200, 220))
+    key = f"{ids}{number}" if ids else number
     damage.put(key, {"id": key, "name": "wrong"}, above + (above - version) * 1000 // (later - end))
-    w.sql("BEGIN", f"UPDATE item SET name = 'right' WHERE id = {key}",
-                  f"INSERT INTO other SELECT {key} * 100000 + seq FROM seq_1_to_20000", "COMMIT")
+    w.sql("BEGIN", f"UPDATE item SET name = 'right' WHERE id = '{key}'",
+                  f"INSERT INTO other SELECT {number} * 100000 + seq FROM seq_1_to_20000", "COMMIT")
     wait_until("the change is refused", lambda: daemon.metric("millrace_changes_done_total", outcome="superseded") > lost, 30)
 
 
@@ -83,6 +87,18 @@ def test_a_change_that_lost_against_a_foreign_document_is_found_and_repaired(w):
     exchanged(w, daemon)
     if len(found(daemon, f"{w.schema}.item")) != 3:  # with the comparison that made the trees
         raise Failed(f"{found(daemon, f'{w.schema}.item')}")
+
+
+def test_a_document_of_whose_id_the_trees_have_only_a_hash_is_found(w):
+    daemon, damage = follow(w, ids=LONG)
+    built = complete(w, daemon)["built"]
+    hide(w, daemon, damage, 7, LONG)
+    wait_until("it is repaired", lambda: damage.stored(f"{LONG}7")["_source"]["name"] == "right", 60)
+    exchanged(w, daemon)
+    told = trees(w, daemon)
+    if told["unnamed"] != 0 or told["built"] != built:
+        raise Failed(f"{told}")
+    w.equal(daemon)
 
 
 def test_trees_that_missed_changes_or_are_damaged_are_built_anew(w):

@@ -81,7 +81,7 @@ bool trees_snapshot(struct trees *all, struct str index, enum tree_side side,
                     struct trees_snapshot *out, struct err *err) MUST_CHECK;
 void trees_snapshot_close(struct trees_snapshot *s);
 
-/* Both sides were compared. n_unnamed: ids that differ, of which nobody knows more than a hash. */
+/* Both sides were compared. n_unnamed: ids that differ and nobody can name. */
 void trees_exchanged(struct trees *all, struct str index, uint64_t n_unnamed);
 
 enum trees_state { TREES_NONE = 0, TREES_BUILDING, TREES_COMPLETE };

@@ -184,15 +184,3 @@ bool verify_exchange_step(struct verify_job *j, struct err *err)
     arena_free(a);
     return ok;
 }
-
-void verify_exchange_clear(struct verify_job *j)
-{
-    verify_result_free(&j->unequal);
-    j->unequal = (struct verify_result){0};
-    j->is_exchanged = false;
-    key_set_fini(&j->hashed);
-    j->hashed = (struct key_set){0};
-    free(j->is_named);
-    j->is_named = NULL;
-    j->n_named = 0;
-}

@@ -126,6 +126,7 @@ bool verify_settle_hits(struct verify_job *j, struct verify_run *run, struct ver
 bool verify_changed_step(struct verify_job *j, struct err *err) MUST_CHECK;
 bool verify_sample_step(struct verify_job *j, struct err *err) MUST_CHECK;
 bool verify_exchange_step(struct verify_job *j, struct err *err) MUST_CHECK;
+/* Forget what the trees said: step.c. */
 void verify_exchange_clear(struct verify_job *j);
 /* Name the next keys of a list of ids, from number at.slice on; 0 at its end: listed.c. */
 size_t verify_take_listed(const struct verify_job *j, struct verify_run *run,

@@ -70,6 +70,18 @@ struct verify_job *verify_job_new(struct coordinator *co, const struct stored_jo
     return j;
 }
 
+void verify_exchange_clear(struct verify_job *j)
+{
+    verify_result_free(&j->unequal);
+    j->unequal = (struct verify_result){0};
+    j->is_exchanged = false;
+    key_set_fini(&j->hashed);
+    j->hashed = (struct key_set){0};
+    free(j->is_named);
+    j->is_named = NULL;
+    j->n_named = 0;
+}
+
 void verify_job_free(struct verify_job *j)
 {
     read_links_fini(&j->links);

@@ -131,14 +131,14 @@ static struct drain_left left_of_all(const struct sender *s)
 }
 
 /* A partition that is drained, of a sender. */
-struct part {
+struct drained_part {
     const struct draining *d;
     const struct sender *s;
 };
 
 static bool is_of_part(const void *ctx, const struct document *doc)
 {
-    const struct part *p = ctx;
+    const struct drained_part *p = ctx;
 
     return partition_of(p->d, p->s, index_queue_target(doc->index_queue)->index, doc->hash) ==
            p->d->drain.partition;
@@ -146,7 +146,7 @@ static bool is_of_part(const void *ctx, const struct document *doc)
 
 static struct drain_left left_of_one(const struct draining *d, const struct sender *s)
 {
-    const struct part part = {.d = d, .s = s};
+    const struct drained_part part = {.d = d, .s = s};
     struct document_cursor at = {0};
     struct drain_left left = {.n_blown = letters_kept_back(s->letters, is_of_part, &part)};
     const struct document *doc;

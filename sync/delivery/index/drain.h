@@ -24,9 +24,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DRAIN_ALL   UINT_MAX
-#define DRAIN_INDEX (UINT_MAX - 1) /* an index, in place of a worker; the caller knows which \
-                                    */
+#define DRAIN_ALL UINT_MAX
+#define DRAIN_INDEX                                                          \
+    (UINT_MAX - 1) /* an index, in place of a worker; the caller knows which \
+                    */
 
 /* How a drain ended. */
 enum drain_end {

@@ -4,7 +4,6 @@ libmillrace_a_SOURCES += \
 	%D%/code.c %D%/code.h \
 	%D%/facts.c \
 	%D%/log.c \
-	%D%/note.c \
 	%D%/parts.h \
 	%D%/row.c \
 	%D%/shown.c \

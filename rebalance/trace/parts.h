@@ -114,7 +114,13 @@ struct trace {
 };
 
 /* Note a fact, with the texts that its sentence names.  Copies them. */
-void trace_note(struct trace *t, enum trace_code code, struct str why, struct str fix);
+static inline void trace_note(struct trace *t, enum trace_code code, struct str why,
+                              struct str fix)
+{
+    t->facts |= TRACE_FACT(code);
+    t->why[code] = arena_copy(t->arena, why);
+    t->fix[code] = arena_copy(t->arena, fix);
+}
 
 /* Ask the engine for the document in each live version.  Notes if that cannot be asked. */
 void trace_look_at_versions(struct trace *t);

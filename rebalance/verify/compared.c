@@ -6,6 +6,7 @@
 #include "src/format/json.h"
 
 #include <stdio.h>
+#include <string.h>
 
 void compared_append(const struct verify_result *found, int64_t at_ms, struct buf *json)
 {
@@ -45,4 +46,49 @@ void compared_put(const struct compared *c, struct json_writer *w)
     json_put_cstr(w, STR("verdict"), c->verdict);
     verify_result_put_counts(&c->found, w);
     json_close_object(w);
+}
+
+/* ---- exchanges ---- */
+
+static const char *const end_words[N_EXCHANGE_ENDS] = {
+    [EXCHANGE_EQUAL] = "equal",         [EXCHANGE_REPAIRED] = "repaired",
+    [EXCHANGE_DIFFERENT] = "different", [EXCHANGE_UNKNOWN] = "unknown",
+    [EXCHANGE_PUT_OFF] = "put_off",
+};
+
+const char *exchange_end_word(enum exchange_end end)
+{
+    return end_words[end];
+}
+
+static enum exchange_end end_of(const struct verify_result *found)
+{
+    const char *verdict = verify_result_verdict(found);
+
+    if (strcmp(verdict, "equal") == 0)
+        return found->repaired > 0 ? EXCHANGE_REPAIRED : EXCHANGE_EQUAL;
+    return strcmp(verdict, "different") == 0 ? EXCHANGE_DIFFERENT : EXCHANGE_UNKNOWN;
+}
+
+void exchanges_note(struct exchanges *e, const struct verify_result *found,
+                    const struct err *why, int64_t now_ms)
+{
+    if (found == NULL) {
+        e->n[EXCHANGE_PUT_OFF]++;
+        e->why = *why;
+        return;
+    }
+    e->n[end_of(found)]++;
+    e->ended_ms = now_ms;
+    e->differing = found->differing;
+    e->why = (struct err){0};
+}
+
+uint64_t exchanges_n_ended(const struct exchanges *e)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < N_EXCHANGE_ENDS; i++)
+        n += i != EXCHANGE_PUT_OFF ? e->n[i] : 0;
+    return n;
 }

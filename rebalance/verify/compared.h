@@ -1,6 +1,7 @@
 /*
  * The last full comparison of an index version: when it ended, its verdict and its counts. The
- * store keeps it with the version (STORE_COMPARED), for status, metrics and doctor.
+ * store keeps it with the version (STORE_COMPARED), for status, metrics and doctor. And what
+ * exchanges of its trees did since the start, which nobody stores.
  *
  * @thread any
  */
@@ -9,6 +10,7 @@
 
 #include "rebalance/verify/result.h"
 #include "src/base/base.h"
+#include "src/base/err.h"
 #include "src/base/str.h"
 
 #include <stdbool.h>
@@ -30,5 +32,29 @@ bool compared_read(struct str json, struct compared *out) MUST_CHECK;
 
 /* Write it for people as one JSON object; NULL: null. */
 void compared_put(const struct compared *c, struct json_writer *w);
+
+enum exchange_end {
+    EXCHANGE_EQUAL = 0,
+    EXCHANGE_REPAIRED,  /* all that differed */
+    EXCHANGE_DIFFERENT, /* some documents differ */
+    EXCHANGE_UNKNOWN,   /* some documents were changing */
+    EXCHANGE_PUT_OFF,   /* it did not come to its end */
+    N_EXCHANGE_ENDS,
+};
+/* "equal", "repaired", ... */
+const char *exchange_end_word(enum exchange_end end);
+
+/* Zero-initialise. */
+struct exchanges {
+    uint64_t n[N_EXCHANGE_ENDS];
+    int64_t ended_ms;   /* wall time of the last one that was not put off; 0: none */
+    uint64_t differing; /* documents that this one found different and did not repair */
+    struct err why;     /* why the last one was put off; ERR_NONE: it was not */
+};
+/* One has ended, now. found NULL: it was put off, and why says why. */
+void exchanges_note(struct exchanges *e, const struct verify_result *found,
+                    const struct err *why, int64_t now_ms);
+/* How many were not put off. */
+uint64_t exchanges_n_ended(const struct exchanges *e);
 
 #endif

@@ -285,6 +285,20 @@ static void put_off(const struct verify_job *j)
     buf_free(&index);
 }
 
+static void note_exchange(const struct verify_job *j, const struct err *failure)
+{
+    const bool is_over = j->at.pass == VERIFY_OVER;
+    struct buf index = {0};
+
+    coordinator_index_name(&index, j->job.index, j->job.version);
+    verify_jobs_note_exchange(j->co->verifies, buf_str(&index), is_over ? &j->result : NULL,
+                              failure);
+    if (!is_over)
+        log_failure(LOG_WARN, failure, "an exchange of trees is put off",
+                    KV("table", j->job.table), KV("index", j->job.index));
+    buf_free(&index);
+}
+
 static void finish(struct verify_job *j, const struct err *failure)
 {
     struct buf report = {0}, why = {0};
@@ -297,11 +311,10 @@ static void finish(struct verify_job *j, const struct err *failure)
     while (!end_well(j, buf_str(&report), &err) && err.kind == ERR_RETRY)
         if (stop_wait(j->stop, RETRY_MS))
             break;
+    if (j->exchange)
+        note_exchange(j, failure);
     if (!verify_trees_finish(j) || j->at.pass != VERIFY_OVER)
         put_off(j);
-    if (j->exchange && j->at.pass != VERIFY_OVER)
-        log_failure(LOG_WARN, failure, "an exchange of trees is put off",
-                    KV("table", j->job.table), KV("index", j->job.index));
     log_info("a verification has ended", KV("table", j->job.table), KV("job", j->job.id),
              KV("differing", j->result.differing), KV("repaired", j->result.repaired));
     if (is_told(j))

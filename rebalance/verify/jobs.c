@@ -2,6 +2,7 @@
 
 #include "rebalance/verify/jobs.h"
 
+#include "rebalance/verify/compared.h"
 #include "rebalance/verify/job.h"
 
 #include "src/base/clock.h"
@@ -12,11 +13,17 @@
 
 #define AGAIN_MS 3600000
 
+/* What is remembered of an index. */
+struct memory {
+    int64_t next_ms; /* no comparison that nobody asked for before that, in steady time */
+    struct exchanges exchanges;
+};
+
 struct verify_jobs {
     struct lock lock; /* LOCK_verifies_lock */
     struct verify_job *first;
-    struct map *next; /* orders_v2 -> int64_t: not before, steady time; guarded by lock */
-    bool are_resumed; /* guarded by admin_lock */
+    struct map *memories; /* orders_v2 -> struct memory; guarded by lock */
+    bool are_resumed;     /* guarded by admin_lock */
 };
 
 void verify_progress_put(struct json_writer *w, const struct verify_progress *p)
@@ -38,7 +45,7 @@ struct verify_jobs *verify_jobs_new(void)
     struct verify_jobs *all = mem_alloc(1, sizeof(*all));
 
     lock_init(&all->lock, LOCK_verifies_lock);
-    all->next = map_new();
+    all->memories = map_new();
     return all;
 }
 
@@ -46,7 +53,7 @@ void verify_jobs_free(struct verify_jobs *all)
 {
     if (all == NULL)
         return;
-    map_free(all->next, free);
+    map_free(all->memories, free);
     lock_fini(&all->lock);
     free(all);
 }
@@ -128,15 +135,25 @@ bool verify_jobs_find(struct verify_jobs *all, uint64_t id, struct verify_progre
     return found;
 }
 
+/* Makes it if it is missing. */
+static struct memory *memory_of(struct verify_jobs *all, struct str index) NEEDS(all->lock)
+{
+    struct memory *m = map_find(all->memories, index);
+
+    if (m == NULL) {
+        m = mem_alloc(1, sizeof(*m));
+        free(map_put(all->memories, index, m));
+    }
+    return m;
+}
+
 void verify_jobs_put_off(struct verify_jobs *all, struct str index, int64_t every_ms,
                          bool hopeless)
 {
-    int64_t *next = mem_alloc(1, sizeof(*next));
+    const int64_t ms = every_ms > 0 && (hopeless || every_ms < AGAIN_MS) ? every_ms : AGAIN_MS;
 
-    *next = clock_steady_ms() +
-            (every_ms > 0 && (hopeless || every_ms < AGAIN_MS) ? every_ms : AGAIN_MS);
     lock_acquire(&all->lock);
-    free(map_put(all->next, index, next));
+    memory_of(all, index)->next_ms = clock_steady_ms() + ms;
     lock_release(&all->lock);
 }
 
@@ -144,11 +161,29 @@ bool verify_jobs_are_put_off(struct verify_jobs *all, struct str index)
 {
     lock_acquire(&all->lock);
 
-    const int64_t *next = map_find(all->next, index);
-    const bool are = next != NULL && clock_steady_ms() < *next;
+    const struct memory *m = map_find(all->memories, index);
+    const bool are = m != NULL && clock_steady_ms() < m->next_ms;
 
     lock_release(&all->lock);
     return are;
+}
+
+void verify_jobs_note_exchange(struct verify_jobs *all, struct str index,
+                               const struct verify_result *found, const struct err *why)
+{
+    lock_acquire(&all->lock);
+    exchanges_note(&memory_of(all, index)->exchanges, found, why, clock_wall_ms());
+    lock_release(&all->lock);
+}
+
+void verify_jobs_exchanges(struct verify_jobs *all, struct str index, struct exchanges *out)
+{
+    lock_acquire(&all->lock);
+
+    const struct memory *m = map_find(all->memories, index);
+
+    *out = m != NULL ? m->exchanges : (struct exchanges){0};
+    lock_release(&all->lock);
 }
 
 size_t verify_jobs_n(struct verify_jobs *all)

@@ -17,8 +17,10 @@
 
 struct coordinator;
 struct json_writer;
+struct exchanges;
 struct verify_job;
 struct verify_jobs;
+struct verify_result;
 
 #define VERIFY_JOBS_MAX 4
 
@@ -69,6 +71,12 @@ bool verify_jobs_find(struct verify_jobs *all, uint64_t id, struct verify_progre
 void verify_jobs_put_off(struct verify_jobs *all, struct str index, int64_t every_ms,
                          bool hopeless);
 bool verify_jobs_are_put_off(struct verify_jobs *all, struct str index);
+
+/* An exchange of the index's trees has ended: exchanges_note(). */
+void verify_jobs_note_exchange(struct verify_jobs *all, struct str index,
+                               const struct verify_result *found, const struct err *why);
+/* Copies what they did since the start. */
+void verify_jobs_exchanges(struct verify_jobs *all, struct str index, struct exchanges *out);
 
 /* How many run here. */
 size_t verify_jobs_n(struct verify_jobs *all);

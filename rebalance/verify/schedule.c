@@ -54,21 +54,32 @@ static bool is_at_hand(struct coordinator *co, const struct definitions *d,
            !verify_jobs_are_put_off(co->verifies, name);
 }
 
-/* Returns when to compare all of it, in wall time: at once to make trees, but for an index of
- * which a person must decide. */
-static int64_t comparison_due_ms(struct coordinator *co, const struct definitions *d,
-                                 const struct store_copy *s, const struct stored_version *v,
-                                 struct str name)
+/* Trees are made at once, but for an index of which a person must decide. */
+static bool must_make_trees(const struct coordinator *co, const struct definitions *d,
+                            const struct store_copy *s, const struct stored_version *v,
+                            struct str name)
 {
     struct str ignored;
 
-    if (coordinator_wants_trees(co, d, v) &&
-        trees_look(co->trees, name).state != TREES_COMPLETE &&
-        !store_copy_find(s->verify, s->n_verify, STORE_VERIFY, name, &ignored))
-        return 0;
-    return co->opt.verify_every_ms == 0
-               ? INT64_MAX
-               : verify_due_ms(name, verify_last_ms(s, v), co->opt.verify_every_ms);
+    return coordinator_wants_trees(co, d, v) &&
+           trees_look(co->trees, name).state != TREES_COMPLETE &&
+           !store_copy_find(s->verify, s->n_verify, STORE_VERIFY, name, &ignored);
+}
+
+int64_t coordinator_comparison_due_ms(const struct coordinator *co, const struct definitions *d,
+                                      const struct store_copy *s,
+                                      const struct stored_version *v)
+{
+    struct buf name = {0};
+    int64_t due_ms = INT64_MAX;
+
+    coordinator_index_name(&name, v->index, v->number);
+    if (must_make_trees(co, d, s, v, buf_str(&name)))
+        due_ms = 0;
+    else if (co->opt.verify_every_ms > 0 && !definitions_index_is_piped(d, v->index))
+        due_ms = verify_due_ms(buf_str(&name), verify_last_ms(s, v), co->opt.verify_every_ms);
+    buf_free(&name);
+    return due_ms;
 }
 
 static int64_t exchange_due_ms(struct coordinator *co, struct str name)
@@ -96,7 +107,7 @@ static const struct stored_version *find_due(struct coordinator *co,
         coordinator_index_name(&name, v->index, v->number);
         if (is_at_hand(co, d, c, v, buf_str(&name))) {
             const int64_t due_ms = exchange ? exchange_due_ms(co, buf_str(&name))
-                                            : comparison_due_ms(co, d, s, v, buf_str(&name));
+                                            : coordinator_comparison_due_ms(co, d, s, v);
 
             if (due_ms <= oldest_ms) {
                 oldest_ms = due_ms;
@@ -152,6 +163,8 @@ static void start(struct coordinator *co, const struct definitions *d,
         verify_jobs_put_off(co->verifies, buf_str(&name),
                             exchange ? co->opt.exchange_every_ms : co->opt.verify_every_ms,
                             err.kind == ERR_REJECT);
+        if (exchange)
+            verify_jobs_note_exchange(co->verifies, buf_str(&name), NULL, &err);
     }
     buf_free(&name);
 }

@@ -2,8 +2,11 @@
 
 #include "tests/unit/unit.h"
 
+#include "rebalance/verify/compared.h"
 #include "rebalance/verify/jobs.h"
 #include "rebalance/verify/schedule.h"
+
+#include "src/base/clock.h"
 
 #include <stdio.h>
 
@@ -63,12 +66,52 @@ static void what_is_put_off_waits_an_hour_or_less_and_others_do_not(void **state
     verify_jobs_free(all);
 }
 
+static void exchanges_are_counted_by_what_they_found(void **state)
+{
+    const struct verify_result equal = {.equal = 9}, repaired = {.repaired = 3},
+                               different = {.repaired = 1, .differing = 2},
+                               unknown = {.apart = {[VERIFY_CHANGING] = 1}};
+    struct verify_jobs *all = verify_jobs_new();
+    struct exchanges e;
+    struct err why = {0};
+
+    (void)state;
+    err_set(&why, ERR_REJECT, "not all could be delivered");
+    verify_jobs_note_exchange(all, STR("a_v1"), NULL, &why);
+    verify_jobs_exchanges(all, STR("a_v1"), &e);
+    assert_string_equal(e.why.msg, "not all could be delivered");
+    assert_int_equal(e.n[EXCHANGE_PUT_OFF], 1);
+    assert_int_equal(e.ended_ms, 0);
+    assert_int_equal(exchanges_n_ended(&e), 0);
+    assert_false(verify_jobs_are_put_off(all, STR("a_v1")));
+    verify_jobs_put_off(all, STR("a_v1"), WEEK, false);
+    verify_jobs_note_exchange(all, STR("a_v1"), &unknown, NULL);
+    verify_jobs_note_exchange(all, STR("a_v1"), &repaired, NULL);
+    verify_jobs_note_exchange(all, STR("a_v1"), &equal, NULL);
+    verify_jobs_note_exchange(all, STR("a_v1"), &equal, NULL);
+    verify_jobs_note_exchange(all, STR("a_v1"), &different, NULL);
+    assert_true(verify_jobs_are_put_off(all, STR("a_v1")));
+    verify_jobs_exchanges(all, STR("a_v1"), &e);
+    assert_int_equal(e.why.kind, ERR_NONE);
+    assert_int_equal(e.n[EXCHANGE_EQUAL], 2);
+    assert_int_equal(e.n[EXCHANGE_REPAIRED], 1);
+    assert_int_equal(e.n[EXCHANGE_DIFFERENT], 1);
+    assert_int_equal(e.n[EXCHANGE_UNKNOWN], 1);
+    assert_int_equal(exchanges_n_ended(&e), 5);
+    assert_int_equal(e.differing, 2);
+    assert_true(e.ended_ms > clock_wall_ms() - 60000);
+    verify_jobs_exchanges(all, STR("b_v1"), &e);
+    assert_int_equal(exchanges_n_ended(&e), 0);
+    verify_jobs_free(all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_index_is_due_within_the_last_quarter),
         cmocka_unit_test(a_short_time_is_a_time_as_well),
         cmocka_unit_test(what_is_put_off_waits_an_hour_or_less_and_others_do_not),
+        cmocka_unit_test(exchanges_are_counted_by_what_they_found),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

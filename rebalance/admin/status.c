@@ -139,8 +139,11 @@ static void append_documents(struct json_writer *w, const struct document_count 
     json_put_cstr(w, STR("documents_reason"), c->why.msg);
 }
 
-static void append_trees(struct json_writer *w, const struct trees_view *t)
+static void append_trees(struct json_writer *w, const struct table_trees *trees)
 {
+    const struct trees_view *t = &trees->now;
+    const struct exchanges *e = &trees->exchanges;
+
     if (t->state == TREES_NONE) {
         json_write_null(w);
         return;
@@ -152,6 +155,13 @@ static void append_trees(struct json_writer *w, const struct trees_view *t)
     coordinator_put_time(w, STR("built"), t->built_ms);
     coordinator_put_time(w, STR("exchanged"), t->exchanged_ms);
     json_put_u64(w, STR("unnamed"), t->n_unnamed);
+    json_put_u64(w, STR("exchanges"), exchanges_n_ended(e));
+    json_put_u64(w, STR("differing"), e->differing);
+    json_put_u64(w, STR("put_off"), e->n[EXCHANGE_PUT_OFF]);
+    if (e->why.kind != ERR_NONE)
+        json_put_cstr(w, STR("put_off_reason"), e->why.msg);
+    else
+        json_put_null(w, STR("put_off_reason"));
     json_close_object(w);
 }
 

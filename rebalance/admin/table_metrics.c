@@ -15,6 +15,7 @@ struct table_sample {
     double lag_s;                    /* negative: unknown, or nothing to deliver to */
     double delivered_s;              /* since 1970; 0: not since the start */
     const struct compared *compared; /* NULL: never; borrowed */
+    const struct table_trees *trees; /* NULL: should have none; borrowed */
 };
 
 /* Tables that share an index are counted once, by the first of them. */
@@ -31,6 +32,7 @@ static struct table_sample sample_of(const struct coordinator_view *v,
         .lag_s = t->available != NULL ? lag_seconds(t->lag, v->now_ms) : -1,
         .delivered_s = leads ? (double)t->delivered_ms / 1000 : 0,
         .compared = leads && t->is_compared ? &t->compared : NULL,
+        .trees = leads && t->trees.are_wanted ? &t->trees : NULL,
     };
 }
 
@@ -42,6 +44,27 @@ static void put_compared(struct buf *out, struct str table, const struct compare
             metric_put_u64(out, METRIC_TABLE_DIFFERENCES, c->found.counts[i], table,
                            str_from(verify_kind_word((enum verify_kind)i)));
     metric_put_u64(out, METRIC_TABLE_REPAIRED, c->found.repaired, table);
+}
+
+static void put_trees(struct buf *out, struct str table, const struct trees_view *t)
+{
+    static const char *const states[] = {
+        [TREES_NONE] = "missing", [TREES_BUILDING] = "building", [TREES_COMPLETE] = "complete"};
+
+    metric_put_u64(out, METRIC_TABLE_TREES, 1, table, str_from(states[t->state]));
+    metric_put_u64(out, METRIC_TABLE_TREES_ENTRIES, t->entries, table);
+    metric_put_u64(out, METRIC_TABLE_TREES_BYTES, t->bytes, table);
+    if (t->built_ms > 0)
+        metric_put_double(out, METRIC_TABLE_TREES_BUILT, (double)t->built_ms / 1000, table);
+}
+
+static void put_exchanges(struct buf *out, struct str table, const struct exchanges *e)
+{
+    for (size_t i = 0; i < N_EXCHANGE_ENDS; i++)
+        metric_put_u64(out, METRIC_TABLE_EXCHANGES, e->n[i], table,
+                       str_from(exchange_end_word((enum exchange_end)i)));
+    if (e->ended_ms > 0)
+        metric_put_double(out, METRIC_TABLE_EXCHANGED, (double)e->ended_ms / 1000, table);
 }
 
 static void put_sample(struct buf *out, const struct table_sample *s)
@@ -58,6 +81,10 @@ static void put_sample(struct buf *out, const struct table_sample *s)
         metric_put_double(out, METRIC_TABLE_DELIVERED, s->delivered_s, s->table);
     if (s->compared != NULL)
         put_compared(out, s->table, s->compared);
+    if (s->trees != NULL) {
+        put_trees(out, s->table, &s->trees->now);
+        put_exchanges(out, s->table, &s->trees->exchanges);
+    }
 }
 
 static void add_sample(struct table_sample *sum, const struct table_sample *s)

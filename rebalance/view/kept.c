@@ -30,9 +30,22 @@ static bool is_pending(const struct store_copy *s, const struct table_view *t)
            t->available->number <= strtoull(built.ptr, NULL, 10);
 }
 
-static void look_at_kept_table(struct coordinator *co, const struct definitions *d,
-                               const struct store_copy *s, struct table_view *t)
+/* What is due at once is due now. */
+static int64_t due_ms(const struct coordinator *co, const struct coordinator_view *v,
+                      const struct table_view *t)
 {
+    const int64_t ms =
+        coordinator_comparison_due_ms(co, v->definitions, v->stored, t->available);
+
+    if (ms == 0)
+        return v->now_ms;
+    return ms < INT64_MAX ? ms : 0;
+}
+
+static void look_at_kept_table(struct coordinator *co, const struct coordinator_view *v,
+                               struct table_view *t)
+{
+    const struct store_copy *s = v->stored;
     struct buf index = {0};
     struct str compared;
 
@@ -44,7 +57,7 @@ static void look_at_kept_table(struct coordinator *co, const struct definitions 
     if (t->available == NULL)
         return;
     coordinator_index_name(&index, t->available->index, t->available->number);
-    t->trees = trees_look(co->trees, buf_str(&index));
+    coordinator_look_at_trees(co, v->definitions, t->available, buf_str(&index), &t->trees);
     t->documents = engine_watch_count(co->engine_watch, buf_str(&index));
     if (s != NULL &&
         !store_copy_find(s->verify, s->n_verify, STORE_VERIFY, buf_str(&index), &t->verify))
@@ -53,10 +66,8 @@ static void look_at_kept_table(struct coordinator *co, const struct definitions 
                      store_copy_find(s->compared, s->n_compared, STORE_COMPARED,
                                      buf_str(&index), &compared) &&
                      compared_read(compared, &t->compared);
-    if (s != NULL && co->opt.verify_every_ms > 0 &&
-        !definitions_index_is_piped(d, t->available->index))
-        t->verify_due_ms = verify_due_ms(buf_str(&index), verify_last_ms(s, t->available),
-                                         co->opt.verify_every_ms);
+    if (s != NULL)
+        t->verify_due_ms = due_ms(co, v, t);
     buf_free(&index);
 }
 
@@ -103,7 +114,7 @@ void coordinator_look_at_kept(struct coordinator *co, struct coordinator_view *v
     for (size_t i = 0; i < v->definitions->n_topics; i++)
         look_at_kept_topic(v->stored, &v->topics[i]);
     for (size_t i = 0; i < v->definitions->n_tables; i++)
-        look_at_kept_table(co, v->definitions, v->stored, &v->tables[i]);
+        look_at_kept_table(co, v, &v->tables[i]);
     if (co->delivery != NULL)
         delivery_each_index(co->delivery, add_counts, v);
 }

@@ -218,6 +218,78 @@ static void check_compared(const struct coordinator_view *v, const struct table_
     buf_free(&fix);
 }
 
+/* What helps if no exchange ends. own: what the last one that was put off asks for; or empty.
+ */
+static void append_exchange_fix(const struct table_view *t, struct str own, struct buf *fix)
+{
+    if (t->is.is_bad) {
+        buf_append(fix, t->is.fix);
+    } else if (t->trees.now.state == TREES_NONE) {
+        buf_append(fix, STR("millrace verify "));
+        buf_append_word(fix, table_name(t->d));
+        buf_append(fix, STR(" makes them"));
+    } else if (t->trees.now.state == TREES_BUILDING) {
+        buf_append(fix, STR("wait for its end; index.verify_rate sets its pace"));
+    } else if (own.len > 0) {
+        buf_append(fix, own);
+    } else if (t->trees.is_one_ahead) {
+        buf_append(fix,
+                   STR("wait for the verification that runs now; exchanges come after it"));
+    } else {
+        buf_append(fix, STR("millrace status says what waits"));
+    }
+}
+
+static void append_missed(const struct table_view *t, struct buf *message, struct buf *fix)
+{
+    static const char *const states[] = {
+        [TREES_NONE] = ", and has none now",
+        [TREES_BUILDING] = ", and a comparison of the whole index still makes them",
+        [TREES_COMPLETE] = "",
+    };
+    struct str reason = str_from(t->trees.exchanges.why.msg);
+    const struct str own = fix_split(&reason);
+
+    buf_append(message, str_from(states[t->trees.now.state]));
+    if (reason.len > 0)
+        buf_printf(message, "; the last exchange was put off: %" STR_FMT, STR_ARG(reason));
+    if (t->is.is_bad)
+        buf_printf(message, "; the table is %s: %" STR_FMT, t->is.state, STR_ARG(t->is.reason));
+    append_exchange_fix(t, own, fix);
+}
+
+/* Report trees that should have been exchanged by now, or with documents left different. */
+static void check_trees(const struct coordinator_view *v, const struct table_view *t,
+                        struct doctor_list *l)
+{
+    const bool leads = definition_lead(v->definitions, t->d) == t->d;
+    struct buf message = {0}, fix = {0};
+
+    if (!t->trees.are_wanted || !leads)
+        return;
+    if (v->now_ms > t->trees.late_ms) {
+        buf_append(&message,
+                   STR("Millrace has not compared the anti-entropy trees of its index for "));
+        human_seconds(&message, (double)(v->now_ms - t->trees.since_ms) / 1000);
+        append_missed(t, &message, &fix);
+    } else if (t->trees.exchanges.differing > 0) {
+        buf_append(&message, STR("the last exchange of anti-entropy trees left "));
+        human_count(&message, t->trees.exchanges.differing);
+        buf_append(&message, STR(" of its documents different"));
+        buf_append(&fix, STR("millrace report list names the report of it"));
+    }
+    if (message.len > 0)
+        add(l, "table", table_name(t->d),
+            &(struct doctor_check){.id = STR("table.trees"),
+                                   .status = DOCTOR_WARN,
+                                   .message = buf_str(&message),
+                                   .why = STR("documents can differ from their rows, and "
+                                              "nothing repairs them meanwhile"),
+                                   .fix = buf_str(&fix)});
+    buf_free(&message);
+    buf_free(&fix);
+}
+
 /* Report stored expressions that `apply` would refuse today.  They run on regardless. */
 static void check_doubts(const struct definitions *d, const struct table_definition *t,
                          struct doctor_list *l)
@@ -241,6 +313,7 @@ void coordinator_check_known(const struct coordinator_view *v, struct doctor_lis
         check_documents(&v->tables[i], l);
         check_verify(&v->tables[i], l);
         check_compared(v, &v->tables[i], l);
+        check_trees(v, &v->tables[i], l);
         check_doubts(v->definitions, v->tables[i].d, l);
     }
 }

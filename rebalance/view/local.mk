@@ -7,5 +7,6 @@ libmillrace_a_SOURCES += \
 	%D%/known.c %D%/known.h \
 	%D%/older.c %D%/older.h \
 	%D%/table.c \
+	%D%/table_trees.c %D%/table_trees.h \
 	%D%/topic.c %D%/topic.h \
 	%D%/view.c %D%/view.h

@@ -11,9 +11,9 @@
 #define REBALANCE_VIEW_VIEW_H
 
 #include "rebalance/state/parts.h"
-#include "rebalance/trees/trees.h"
 #include "rebalance/verify/compared.h"
 #include "rebalance/view/build_view.h"
+#include "rebalance/view/table_trees.h"
 #include "rebalance/watch/engine_watch.h"
 #include "src/base/base.h"
 #include "src/base/str.h"
@@ -69,7 +69,7 @@ struct table_view {
     int64_t delivered_ms;       /* wall: the last write to its index; 0: none since the start */
     bool is_compared;           /* its whole index was verified */
     struct compared compared;   /* when, and what was found */
-    struct trees_view trees;    /* of the version that searches use */
+    struct table_trees trees;   /* of the version that searches use */
     int64_t verify_due_ms;      /* wall: when Millrace compares it by itself; 0: never */
     struct document_count documents;
     struct str work; /* its members "fan_out", "cascades", "sync" and "kept", as JSON */

@@ -11,6 +11,8 @@
 #include "rebalance/admin/table_metrics.h"
 #include "rebalance/dead_letter/orders.h"
 #include "rebalance/doctor/doctor.h"
+#include "rebalance/trees/trees.h"
+#include "rebalance/verify/jobs.h"
 #include "rebalance/version/marks.h"
 #include "rebalance/view/view.h"
 #include "src/base/clock.h"
@@ -346,6 +348,176 @@ static void what_nobody_compares_for_longer_than_is_wished_is_a_warning(void **s
     arena_free(a);
 }
 
+#define HOUR INT64_C(3600000)
+
+/* A node that keeps trees. */
+static void keep_trees(struct fixture *f, char *folder)
+{
+    struct err err = {0};
+
+    assert_non_null(mkdtemp(folder));
+    assert_true(trees_new(&f->co->trees, folder, STR("a store"), &err));
+    f->co->opt.exchange_every_ms = HOUR;
+    store_watch_read(f->co->store_watch);
+}
+
+static void make_trees(struct fixture *f, bool are_complete)
+{
+    struct err err = {0};
+
+    assert_true(trees_begin(f->co->trees, STR("t5_v1"), 1, 10, &err));
+    trees_note_both(f->co->trees, STR("t5_v1"), false, 17, STR("1"));
+    assert_true(!are_complete || trees_complete(f->co->trees, STR("t5_v1")));
+}
+
+static void drop_trees(struct fixture *f, const char *folder)
+{
+    trees_free(f->co->trees);
+    f->co->trees = NULL;
+    trees_remove(folder);
+}
+
+/* What the doctor says of t5 so much later; NULL: nothing. */
+static void expect_later(struct fixture *f, int64_t ms, const char *message, const char *fix)
+{
+    struct arena *a = arena_new();
+    struct coordinator_view *v = coordinator_view_new(f->co);
+    struct doctor_list l;
+    size_t n = 0;
+
+    doctor_init(&l, a);
+    v->now_ms += ms;
+    coordinator_check_known(v, &l);
+    coordinator_view_free(v);
+    for (size_t i = 0; i < l.n; i++)
+        if (str_equal(l.checks[i].group, STR("table shop.t5"))) {
+            n++;
+            assert_true(str_equal(l.checks[i].id, STR("table.trees")));
+            assert_int_equal(l.checks[i].status, DOCTOR_WARN);
+            assert_non_null(message);
+            expect_in(l.checks[i].message.ptr, message);
+            assert_string_equal(l.checks[i].fix.ptr, fix);
+        }
+    assert_int_equal(n, message != NULL);
+    arena_free(a);
+}
+
+static void trees_that_nobody_compares_for_too_long_are_a_warning(void **state)
+{
+    struct fixture *f = *state;
+    char folder[] = "/tmp/millrace-test.XXXXXX";
+    const struct verify_result equal = {.equal = 1}, different = {.differing = 2};
+    struct err why = {0};
+
+    expect_later(f, 4 * HOUR, NULL, NULL);
+    keep_trees(f, folder);
+    expect_later(f, 2 * HOUR, NULL, NULL);
+    expect_later(f, 4 * HOUR, "trees of its index for 4 h 0 min, and has none now",
+                 "millrace verify shop.t5 makes them");
+    f->co->started_ms -= 2 * HOUR;
+    expect_later(f, 2 * HOUR, "for 4 h 0 min, and has none now",
+                 "millrace verify shop.t5 makes them");
+    make_trees(f, false);
+    expect_later(f, 2 * HOUR, "a comparison of the whole index still makes them",
+                 "wait for its end; index.verify_rate sets its pace");
+    make_trees(f, true);
+    expect_later(f, 2 * HOUR, NULL, NULL);
+    expect_later(f, 4 * HOUR, "for 4 h 0 min", "millrace status says what waits");
+    err_set(&why, ERR_REJECT, "much waits; fix: let t6 go on");
+    verify_jobs_note_exchange(f->co->verifies, STR("t5_v1"), NULL, &why);
+    expect_later(f, 2 * HOUR, NULL, NULL);
+    expect_later(f, 4 * HOUR, "for 4 h 0 min; the last exchange was put off: much waits",
+                 "let t6 go on");
+    expect_later(f, 3 * HOUR + 14000, NULL, NULL);
+    trees_end(f->co->trees, STR("t5_v1"));
+    expect_later(f, 2 * HOUR, "has none now; the last exchange was put off: much waits",
+                 "millrace verify shop.t5 makes them");
+    verify_jobs_note_exchange(f->co->verifies, STR("t5_v1"), &equal, NULL);
+    expect_later(f, 2 * HOUR, NULL, NULL);
+    verify_jobs_note_exchange(f->co->verifies, STR("t5_v1"), &different, NULL);
+    expect_later(f, 0,
+                 "the last exchange of anti-entropy trees left 2 of its documents different",
+                 "millrace report list names the report of it");
+    drop_trees(f, folder);
+    expect_later(f, 4 * HOUR, NULL, NULL);
+}
+
+static void what_exchanges_did_is_in_status_and_metrics(void **state)
+{
+    struct fixture *f = *state;
+    char folder[] = "/tmp/millrace-test.XXXXXX";
+    const struct verify_result repaired = {.repaired = 1};
+    struct buf json = {0}, samples = {0};
+    struct err err = {0};
+
+    keep_trees(f, folder);
+    make_trees(f, true);
+    verify_jobs_note_exchange(f->co->verifies, STR("t5_v1"), &repaired, NULL);
+    assert_true(coordinator_status(f->co, &json, &err));
+    expect_in(json.ptr, "\"exchanges\":1,\"differing\":0,\"put_off\":0,"
+                        "\"put_off_reason\":null}");
+    err_set(&err, ERR_REJECT, "much waits");
+    verify_jobs_note_exchange(f->co->verifies, STR("t5_v1"), NULL, &err);
+    buf_clear(&json);
+    assert_true(coordinator_status(f->co, &json, &err));
+    expect_in(json.ptr, "\"exchanges\":1,\"differing\":0,\"put_off\":1,"
+                        "\"put_off_reason\":\"much waits\"}");
+    coordinator_metrics(f->co, &samples);
+    expect_in(samples.ptr,
+              "millrace_table_trees_state{table=\"shop.t5\",state=\"complete\"} 1\n");
+    expect_in(samples.ptr,
+              "millrace_table_trees_state{table=\"shop.t6\",state=\"missing\"} 1\n");
+    expect_in(samples.ptr, "millrace_table_trees_entries{table=\"shop.t5\"} 1\n");
+    expect_in(samples.ptr, "millrace_table_trees_bytes{table=\"shop.t5\"} ");
+    expect_in(samples.ptr, "millrace_table_trees_built_timestamp_seconds{table=\"shop.t5\"} ");
+    expect_in(samples.ptr, "millrace_table_exchanged_timestamp_seconds{table=\"shop.t5\"} ");
+    expect_in(samples.ptr,
+              "millrace_table_exchanges_total{table=\"shop.t5\",result=\"repaired\"} 1\n");
+    expect_in(samples.ptr,
+              "millrace_table_exchanges_total{table=\"shop.t5\",result=\"put_off\"} 1\n");
+    assert_null(strstr(samples.ptr, "exchanged_timestamp_seconds{table=\"shop.t6\"}"));
+    drop_trees(f, folder);
+    buf_free(&json);
+    buf_free(&samples);
+}
+
+/* When Millrace says that it compares t5. */
+static int64_t due_of_t5(struct fixture *f)
+{
+    struct coordinator_view *v = coordinator_view_new(f->co);
+    int64_t ms = -1;
+
+    for (size_t i = 0; i < TABLES; i++)
+        if (str_equal(table_name(v->tables[i].d), STR("shop.t5")))
+            ms = v->tables[i].verify_due_ms;
+    coordinator_view_free(v);
+    return ms;
+}
+
+static void missing_trees_make_a_comparison_due_now(void **state)
+{
+    struct fixture *f = *state;
+    char folder[] = "/tmp/millrace-test.XXXXXX";
+    char index[] = "t5_v1", table[] = "shop.t5";
+    const struct target t = {.index = index, .table = table};
+    const int64_t from_ms = clock_wall_ms();
+    struct err err = {0};
+
+    keep_trees(f, folder);
+    assert_in_range(due_of_t5(f), from_ms, clock_wall_ms());
+    make_trees(f, true);
+    assert_int_equal(due_of_t5(f), 0);
+    f->co->opt.verify_every_ms = HOUR;
+    assert_in_range(due_of_t5(f), 1, HOUR + 1);
+    trees_end(f->co->trees, STR("t5_v1"));
+    assert_in_range(due_of_t5(f), from_ms, clock_wall_ms());
+    assert_true(coordinator_mark_index(f->co, &t, "a child is lost", &err));
+    store_watch_read(f->co->store_watch);
+    assert_in_range(due_of_t5(f), 1, HOUR + 1); /* a person decides first */
+    drop_trees(f, folder);
+    assert_in_range(due_of_t5(f), 1, HOUR + 1);
+}
+
 static void a_build_whose_topic_is_away_is_not_said_to_be_built(void **state)
 {
     struct fixture *f = *state;
@@ -478,6 +650,12 @@ int main(void)
             the_last_comparison_of_an_index_is_in_status_and_metrics, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             what_nobody_compares_for_longer_than_is_wished_is_a_warning, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(trees_that_nobody_compares_for_too_long_are_a_warning,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_exchanges_did_is_in_status_and_metrics, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(missing_trees_make_a_comparison_due_now, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_build_whose_topic_is_away_is_not_said_to_be_built,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(

@@ -241,6 +241,7 @@ static const struct {
     {coordinator_warn_of_dead_letters, PRUNE_MS},
     {coordinator_drop_trees, VERIFY_MS},
     {coordinator_verify_due, VERIFY_MS},
+    {coordinator_verify_next, 0},
 };
 
 static void run_tasks(struct coordinator *co, int64_t due_ms[ARRAY_LEN(tasks)])

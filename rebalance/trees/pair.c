@@ -4,6 +4,7 @@
 
 #include "src/base/buf.h"
 #include "src/base/clock.h"
+#include "src/base/failpoint.h"
 #include "src/base/hash.h"
 #include "src/base/lock.h"
 #include "src/base/log.h"
@@ -62,8 +63,11 @@ static struct tree_identity identity_of(const struct pair_home *home, struct str
 
 static void set_notes(struct pair *p, struct tree_note note)
 {
-    for (int side = 0; side < N_SIDES; side++)
+    for (int side = 0; side < N_SIDES; side++) {
         tree_set_note(p->trees[side], note);
+        if (side == TREE_SOURCE)
+            FAILPOINT(trees_half_noted);
+    }
 }
 
 bool pair_create(struct pair **out, const struct pair_home *home, struct str index,

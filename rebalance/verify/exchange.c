@@ -6,6 +6,7 @@
 #include "rebalance/trees/tree_id.h"
 #include "rebalance/trees/trees.h"
 
+#include "src/base/failpoint.h"
 #include "src/base/mem.h"
 #include "sync/checkpoint/read_position.h"
 #include "sync/delivery/delivery.h"
@@ -61,8 +62,11 @@ static bool compare(const struct trees_snapshot *source, const struct trees_snap
 
 static bool drain(struct verify_job *j, struct str index, struct err *err)
 {
+    FAILPOINT(exchange_begun);
+
     const enum drain_end end = delivery_drain_index(j->co->delivery, index, DRAIN_MS);
 
+    FAILPOINT(exchange_drained);
     return end == DRAIN_DONE ||
            err_set(err, ERR_REJECT,
                    "not all that the source has could be delivered (%s); fix: millrace status "
@@ -82,6 +86,9 @@ static bool exchange(struct verify_job *j, struct str index, struct tree_answer 
     const bool are_taken = trees_snapshot(trees, index, TREE_SOURCE, &source, err) &&
                            drain(j, index, err) &&
                            trees_snapshot(trees, index, TREE_INDEX, &engine, err);
+
+    FAILPOINT(exchange_taken);
+
     const bool ok = are_taken && compare(&source, &engine, answer, err);
 
     trees_snapshot_close(&engine);
@@ -110,6 +117,7 @@ static bool compare_trees(struct verify_job *j, struct verify_run *run, struct e
     if (!exchange(j, run->index, &answer, err))
         return false;
     begin_looks(j, run->index, answer.n);
+    FAILPOINT(exchange_compared);
     return true;
 }
 

@@ -304,6 +304,8 @@ static void finish(struct verify_job *j, const struct err *failure)
     struct buf report = {0}, why = {0};
     struct err err = {0};
 
+    if (j->exchange)
+        FAILPOINT(exchange_ended);
     verify_job_report(j, failure, &why, &report);
     end_mark(j);
     if (j->at.pass == VERIFY_OVER && why.len > 0)
@@ -358,5 +360,6 @@ void *verify_job_main(void *arg)
     if (!stop_is_set(j->stop))
         finish(j, &err);
     verify_jobs_end(j->co->verifies, j);
+    stop_nudge(&j->co->stop);
     return NULL;
 }

@@ -23,6 +23,7 @@ struct verify_jobs {
     struct lock lock; /* LOCK_verifies_lock */
     struct verify_job *first;
     struct map *memories; /* orders_v2 -> struct memory; guarded by lock */
+    bool has_ended;       /* one, since verify_jobs_take_ended(); guarded by lock */
     bool are_resumed;     /* guarded by admin_lock */
 };
 
@@ -209,7 +210,19 @@ void verify_jobs_end(struct verify_jobs *all, struct verify_job *j)
 {
     lock_acquire(&all->lock);
     j->over = true;
+    all->has_ended = true;
     lock_release(&all->lock);
+}
+
+bool verify_jobs_take_ended(struct verify_jobs *all)
+{
+    lock_acquire(&all->lock);
+
+    const bool has_ended = all->has_ended;
+
+    all->has_ended = false;
+    lock_release(&all->lock);
+    return has_ended;
 }
 
 bool verify_jobs_are_resumed(const struct verify_jobs *all)

@@ -85,6 +85,8 @@ size_t verify_jobs_n(struct verify_jobs *all);
 void verify_jobs_show(struct verify_jobs *all, struct verify_job *j,
                       const struct verify_progress *seen);
 void verify_jobs_end(struct verify_jobs *all, struct verify_job *j);
+/* Whether one has ended since the last call. */
+bool verify_jobs_take_ended(struct verify_jobs *all);
 
 /* Whether the jobs that the store had at the start run again. Under admin_lock. */
 bool verify_jobs_are_resumed(const struct verify_jobs *all);

@@ -189,3 +189,9 @@ void coordinator_verify_due(struct coordinator *co)
     definitions_unref(d);
     store_copy_unref(s);
 }
+
+void coordinator_verify_next(struct coordinator *co)
+{
+    if (verify_jobs_take_ended(co->verifies))
+        coordinator_verify_due(co);
+}

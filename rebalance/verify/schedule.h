@@ -45,5 +45,7 @@ int64_t coordinator_comparison_due_ms(const struct coordinator *co, const struct
  * @thread the coordinator's; under admin_lock; blocks on the store
  */
 void coordinator_verify_due(struct coordinator *co);
+/* The same if a job has ended since the last call. */
+void coordinator_verify_next(struct coordinator *co);
 
 #endif

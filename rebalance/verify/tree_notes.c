@@ -5,6 +5,7 @@
 #include "rebalance/trees/trees.h"
 #include "rebalance/version/trees.h"
 
+#include "src/base/failpoint.h"
 #include "src/base/log.h"
 #include "sync/delivery/delivery.h"
 #include "sync/delivery/document/dirty_set.h"
@@ -52,6 +53,7 @@ void verify_trees_begin(struct verify_job *j, const struct verify_run *run)
     if (!may_feed(j, run))
         return;
     j->feeds = trees_begin(j->co->trees, run->index, term_of(run), j->at.total, &err);
+    FAILPOINT(trees_begun);
     j->lacks_trees = !j->feeds;
     if (j->lacks_trees)
         log_failure(LOG_WARN, &err, "anti-entropy trees cannot be made",
@@ -81,6 +83,7 @@ bool verify_trees_finish(struct verify_job *j)
 
     if (!j->feeds)
         return !j->lacks_trees;
+    FAILPOINT(trees_filled);
     name_index(j, &index);
     if (j->exchange && is_over)
         trees_exchanged(j->co->trees, buf_str(&index), j->hashed.n - j->n_named);

@@ -49,7 +49,7 @@
 #define TOPICS_MS  2000  /* before topics that could not start are tried again */
 #define WAITING_MS 1000  /* before versions that wait are judged again */
 #define RIGHTS_MS  10000 /* before tables that may not be read are tried again */
-#define VERIFY_MS  5000  /* before comparisons that are due are looked for again */
+#define VERIFY_MS  2000  /* before comparisons that are due are looked for again */
 #define PRUNE_MS   600000
 #define STUCK_MS   1000 /* between drains while they are blocked */
 #define POLL_MS    10

@@ -14,6 +14,8 @@
 #include "src/base/hash.h"
 #include "src/base/log.h"
 
+#define SOON_MS 20000 /* for another topic that does not run yet, or the store */
+
 int64_t verify_due_ms(struct str index, int64_t last_ms, int64_t every_ms)
 {
     const int64_t part = every_ms / 4 + 1;
@@ -91,6 +93,22 @@ static int64_t exchange_due_ms(struct coordinator *co, struct str name)
     return trees.state == TREES_COMPLETE ? last_ms + co->opt.exchange_every_ms : INT64_MAX;
 }
 
+/* Whether its topic runs, with this index: not yet right after a start. */
+static bool is_followed(struct coordinator *co, struct str topic, struct str name)
+{
+    lock_acquire(&co->topics->lock);
+
+    const struct topic *t = topics_find(co->topics, topic);
+    struct target *target =
+        t == NULL || t->pipeline == NULL ? NULL : pipeline_target(t->pipeline, name, STR(""));
+
+    lock_release(&co->topics->lock);
+    if (target == NULL)
+        return false;
+    target_unref(target);
+    return true;
+}
+
 /* Returns the version whose comparison, or exchange, is due for longest, or NULL. */
 static const struct stored_version *find_due(struct coordinator *co,
                                              const struct definitions *d,
@@ -109,7 +127,7 @@ static const struct stored_version *find_due(struct coordinator *co,
             const int64_t due_ms = exchange ? exchange_due_ms(co, buf_str(&name))
                                             : coordinator_comparison_due_ms(co, d, s, v);
 
-            if (due_ms <= oldest_ms) {
+            if (due_ms <= oldest_ms && is_followed(co, v->topic, buf_str(&name))) {
                 oldest_ms = due_ms;
                 found = v;
             }
@@ -161,7 +179,9 @@ static void start(struct coordinator *co, const struct definitions *d,
         log_failure(LOG_WARN, &err, "the comparison of an index cannot start",
                     KV("index", v->index));
         verify_jobs_put_off(co->verifies, buf_str(&name),
-                            exchange ? co->opt.exchange_every_ms : co->opt.verify_every_ms,
+                            err.kind == ERR_RETRY ? SOON_MS
+                            : exchange            ? co->opt.exchange_every_ms
+                                                  : co->opt.verify_every_ms,
                             err.kind == ERR_REJECT);
         if (exchange)
             verify_jobs_note_exchange(co->verifies, buf_str(&name), NULL, &err);

@@ -10,8 +10,8 @@ import re
 import statistics
 import time
 
+import exchanging
 import pymysql
-
 from servers import REPO, Failed, let_pass, wait_until
 from test_faults import no_dump_threads, reset_log
 from test_kill import Writer
@@ -119,6 +119,10 @@ def verify(c, _i):
         c.ask("verify", c.table(c.w.rng.choice(["article", "busy", "question", "orders"])), "--repair", "--no-wait")
 
 
+def exchange(_c, _i):
+    """Trees are exchanged every second, in half of the campaigns."""
+
+
 def give_up(c, i):
     """A build that goes on is given up; every other time one that is retired is deleted, too."""
     if c.is_ready():
@@ -210,6 +214,9 @@ POINTS = {
     "pause_stored": (pause, 3, 2),
     "ddl_met": (reshape, 3, 1), "shape_stored": (reshape, 3, 1), "stop_stored": (empty, 2, 1),
     "verify_sampled": (build, 3, 3), "build_compared": (build, 3, 1), "verify_saved": (verify, 3, 2), "verify_reported": (verify, 3, 1),
+    "trees_half_noted": (exchange, 3, 4), "trees_begun": (build, 2, 1), "trees_filled": (build, 2, 2),
+    "exchange_begun": (exchange, 2, 3), "exchange_drained": (exchange, 2, 2), "exchange_taken": (exchange, 2, 2),
+    "exchange_compared": (exchange, 2, 2), "exchange_ended": (exchange, 2, 2),
     "xa_spilled": (prepare, 2, 6), "epoch_stored": (lose_log, 1, 1),
 }
 ELSEWHERE = {"definitions_replaced": "test_retired", "version_dropped": "test_retired", "topic_stopped": "test_retired",
@@ -234,7 +241,9 @@ def all_points():
 class Campaign:
     def __init__(self, w, kills):
         self.w, self.goal, self.kills, self.rounds = w, kills, 0, 0
-        self.hits, self.misses = {name: 0 for name in POINTS}, {name: 0 for name in POINTS}
+        self.index = exchanging.of_coin(f"{w.options.seed} {w.name}")
+        self.points = {name: point for name, point in POINTS.items() if self.index or not name.startswith(("trees_", "exchange_"))}
+        self.hits, self.misses = {name: 0 for name in self.points}, {name: 0 for name in self.points}
         self.ready_s, self.equal_s, self.deck = [], [], []
         self.has_b, self.blocked, self.paused = False, False, False
         self.blocked_for = 0  # rounds of other scenes
@@ -243,7 +252,8 @@ class Campaign:
             raise Failed(f"campaign.py and src/base/failpoint.def differ in {sorted(unknown)}")
         load(w)
         self.connection = w.db.connect(w.schema)
-        self.daemon = w.follow(definitions(w, 1), delivery={"workers": 2, "high_water_mark": 40, "reset_after": "300ms", "request_timeout": "10s"})
+        self.daemon = w.follow(definitions(w, 1), delivery={"workers": 2, "high_water_mark": 40, "reset_after": "300ms", "request_timeout": "10s"},
+                               **self.index)
         self.writer = Writer(w, Work(w.rng), pause=0.03)
 
     # -- for scenes
@@ -300,11 +310,11 @@ class Campaign:
     # -- rounds
 
     def cards(self):
-        return sum(cards for _, cards, _ in POINTS.values())
+        return sum(cards for _, cards, _ in self.points.values())
 
     def draw(self):
         if not self.deck:
-            self.deck = [name for name, (_, cards, _) in POINTS.items() for _ in range(cards)]
+            self.deck = [name for name, (_, cards, _) in self.points.items() for _ in range(cards)]
             self.w.rng.shuffle(self.deck)
         return self.deck.pop()
 
@@ -375,6 +385,9 @@ class Campaign:
                    lambda: not self.daemon.json("status")["delivery"]["purged"], 60)
         wait_until(lambda: f"no dead letter is left, but {self.daemon.json('dead-letter', 'list')['items'][:3]}",
                    lambda: not self.daemon.json("dead-letter", "list")["items"], 60)
+        found = exchanging.alarms(self.daemon)
+        if found:
+            raise Failed(f"nothing was damaged, and this was found: {found}; reports: {exchanging.reports(self.daemon)}")
         for table in ("article", "busy", "question", "orders", "part", "shape", "gone"):
             self.ask("index", "delete", self.table(table), "-y")
         self.daemon.kill()
@@ -396,6 +409,8 @@ class Campaign:
             self.writer.end()
             self.connection.close()
         self.daemon.start()
+        if self.index:
+            exchanging.tell_nothing(self.daemon)
 
     def report(self):
         never = sorted(name for name, hits in self.hits.items() if hits == 0)

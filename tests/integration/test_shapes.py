@@ -9,7 +9,9 @@ import io
 import os
 import random
 import threading
+import time
 
+import exchanging
 import judge
 import oracle
 import pymysql
@@ -93,6 +95,7 @@ class Round:
         self.limits = [self.some_limits() for _ in range(12)]
         self.kills = [sorted(self.rng.random() for _ in range(self.rng.choice([1, 2, 3]))) for _ in range(PHASES)]
         self.kills += [[]] * (QUIET + ALTERS)
+        self.index = exchanging.of_coin(seeds[0] // SHARED)
         self.away = [self.rng.random() * 0.2 for _ in range(12)]  # for which share of a phase it stays killed
         self.done, self.changed = 0, threading.Condition()
         self.killed = self.documents = self.in_parts = 0
@@ -119,7 +122,7 @@ class Round:
     def begin(self):
         for shape in self.shapes:
             shape.create(self.servers)
-        self.daemon = self.w.millrace(**self.limits.pop())
+        self.daemon = self.w.millrace(**self.limits.pop(), **self.index)
         self.daemon.apply(self.definitions())
         self.says = oracle.Definitions([os.path.join(self.daemon.folder, "definitions.yaml")])
 
@@ -142,6 +145,8 @@ class Round:
                     thread.join()
                 wait_until("every index is built", self.are_built, SECONDS, 0.5)
                 self.judge(number)
+            if self.index:
+                self.exchange()
             if self.daemon.stop() != 0:
                 raise Failed("SIGTERM did not end the daemon well")
         finally:
@@ -190,6 +195,15 @@ class Round:
             self.changed.wait_for(lambda: self.done >= count or any(c.error for c in clients), SECONDS)
 
     # -- judgement
+
+    def exchange(self):
+        """All is equal, and so must the trees say; a daemon that has just started puts off none for an hour."""
+        if self.daemon.stop() != 0:
+            raise Failed("SIGTERM did not end the daemon well")
+        self.daemon.start()
+        since = time.monotonic()
+        entries = sum(int(its["documents"]) for its in exchanging.tell_nothing(self.daemon, SECONDS).values())
+        print(f"# trees of {entries} documents exchanged in {time.monotonic() - since:.1f} s", flush=True)
 
     def aliases(self):
         """{version of an index: alias} of all that have been built."""

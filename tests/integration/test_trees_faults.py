@@ -1,0 +1,256 @@
+"""The anti-entropy trees when something dies or breaks: kills at failpoints, files that are damaged (F58), a full disk,
+a log that is reset (F36), purged changes (F62).  Nothing is lost, nothing false is told, and exchanges go on."""
+import glob
+import os
+import shutil
+import subprocess
+
+import exchanging
+from servers import Failed, wait_until
+from test_failpoints import armed, until_dead
+from test_faults import no_dump_threads, reset_log
+from test_held import two_tables
+from test_purge import SMALL, close, count, flood, go_on, outstanding
+from test_trees import complete, follow, found, place, trees
+
+# In the order in which a daemon comes to them, and at which time.
+OF_TREES = [("trees_half_noted", 1), ("trees_begun", 1), ("trees_half_noted", 2), ("trees_filled", 1), ("trees_half_noted", 1)]
+OF_EXCHANGES = ["exchange_begun", "exchange_drained", "exchange_taken", "exchange_compared", "exchange_ended"]
+
+
+def files(daemon, name="*"):
+    return sorted(glob.glob(f"{daemon.folder}/data/trees/*.{name}"))
+
+
+def remove_trees(daemon):
+    for path in files(daemon):
+        os.remove(path)
+
+
+def lose_a_change(w, daemon, damage, key):
+    """A change of the row loses against a foreign document of about its version; only the trees know."""
+    lost = daemon.metric("millrace_changes_done_total", outcome="superseded")
+    _, version = place(w, damage, 200 + key)
+    damage.put(key, {"id": key, "name": "wrong"}, version + 1000)  # bytes of the log
+    w.sql("BEGIN", f"UPDATE item SET name = 'right' WHERE id = {key}",
+          f"INSERT INTO other SELECT {key} * 1000 + seq FROM seq_1_to_900", "COMMIT")
+    wait_until("the change is refused", lambda: daemon.metric("millrace_changes_done_total", outcome="superseded") > lost, 30)
+    if damage.stored(key)["_source"]["name"] != "wrong":
+        raise Failed("the change was not refused")
+
+
+def die(daemon, point, nth=1):
+    daemon.start(wait=False, environment=armed(point, nth))
+    until_dead(daemon, point)
+
+
+def test_a_kill_while_trees_are_made_leaves_no_half_of_them_in_use(w):
+    daemon, damage = follow(w)
+    complete(w, daemon)
+    for i, (point, nth) in enumerate(OF_TREES):
+        daemon.kill()
+        if i < 4:
+            remove_trees(daemon)
+        w.sql(f"UPDATE item SET name = 'a{i}' WHERE id % 5 = {i}", f"DELETE FROM item WHERE id = {250 + i}")
+        die(daemon, point, nth)
+        w.sql(f"UPDATE item SET name = 'b{i}' WHERE id % 7 = {i}", f"INSERT INTO item VALUES ({900 + i}, 'new')")
+        daemon.start()
+        w.equal(daemon, seconds=60)
+        complete(w, daemon)
+    exchanging.tell_nothing(daemon)
+    lose_a_change(w, daemon, damage, 7)
+    wait_until("exchanges find what is lost", lambda: damage.stored(7)["_source"]["name"] == "right", 60)
+
+
+def test_a_kill_in_any_step_of_an_exchange_loses_nothing_of_what_it_would_have_found(w):
+    daemon, damage = follow(w, index=exchanging.ON | {"exchange_every": "1h"})
+    complete(w, daemon)
+    lose_a_change(w, daemon, damage, 7)
+    daemon.kill()
+    daemon.configure(index=exchanging.ON)
+    for i, point in enumerate(OF_EXCHANGES):
+        if damage.stored(7)["_source"]["name"] != "wrong":
+            raise Failed(f"an exchange repaired before it was killed at {point}")
+        w.sql(f"UPDATE item SET name = 'a{i}' WHERE id BETWEEN 20 AND 40", f"DELETE FROM item WHERE id = {50 + i}",
+              f"INSERT INTO item VALUES ({900 + i}, 'new')")
+        die(daemon, point)
+    if damage.stored(7)["_source"]["name"] != "right":
+        raise Failed("an exchange ended without its repair")
+    daemon.start()
+    w.equal(daemon, seconds=60)
+    exchanging.exchanged(daemon)
+    if exchanging.reports(daemon):  # what was repaired is equal, and the killed one told of nothing
+        raise Failed(f"{exchanging.reports(daemon)}")
+    lose_a_change(w, daemon, damage, 8)
+    wait_until("exchanges find what is lost", lambda: damage.stored(8)["_source"]["name"] == "right", 60)
+    report = wait_until("a report tells of it", lambda: [r for r in found(daemon, f"{w.schema}.item") if r["repaired"] == 1], 30)[-1]
+    if report["verdict"] != "equal" or report["counts"]["different"] != 1:
+        raise Failed(f"{report}")
+
+
+# -- F58
+
+
+def shorten(path):
+    os.truncate(path, os.path.getsize(path) // 2)
+
+
+def empty(path):
+    os.truncate(path, 0)
+
+
+def flip(path, at=4096 + 40):
+    with open(path, "r+b") as f:
+        f.seek(at)
+        byte = f.read(1)
+        f.seek(at)
+        f.write(bytes([byte[0] ^ 4]))
+
+
+def own(daemon, w, name):
+    """The files of `item`, which has more documents."""
+    sizes = {path: int(trees(w, daemon, "item")["documents"]) for path in files(daemon, name)}
+    return max(sizes, key=os.path.getsize)
+
+
+def test_f58_trees_that_are_damaged_short_foreign_old_or_missing_are_built_anew(w):
+    daemon, damage = follow(w, n=3000)
+    complete(w, daemon, "other")
+    built = complete(w, daemon)["built"]
+    source, index = own(daemon, w, "source"), own(daemon, w, "index")
+    foreign = next(path for path in files(daemon, "source") if path != source)
+    old = [(path, f"{daemon.folder}/old.{n}") for n, path in enumerate((source, index))]
+    daemon.stop()
+    for path, copy in old:
+        shutil.copy(path, copy)
+    daemon.start()
+    w.sql("UPDATE item SET name = 'since' WHERE id = 5")
+    w.equal(daemon)
+
+    def put_old():
+        for path, copy in old:
+            shutil.copy(copy, path)
+
+    for what in (lambda: flip(index), lambda: shorten(source), lambda: empty(index), lambda: os.remove(source), put_old,
+                 lambda: shutil.copy(foreign, source), lambda: shutil.copy(source, index)):
+        daemon.stop() if w.rng.random() < 0.5 else daemon.kill()
+        what()
+        w.sql("UPDATE item SET name = CONCAT(name, '+') WHERE id < 9")
+        daemon.start()
+        wait_until("the trees are built anew", lambda before=built: complete(w, daemon)["built"] > before, 60)
+        built = complete(w, daemon)["built"]
+        w.equal(daemon)
+    exchanging.tell_nothing(daemon)
+    for path in (source, index):  # while it runs
+        for page in range(1, os.path.getsize(path) // 4096):
+            flip(path, page * 4096 + 40)
+        wait_until("the trees are built anew", lambda before=built: complete(w, daemon)["built"] > before, 60)
+        built = complete(w, daemon)["built"]
+    w.equal(daemon)
+    exchanging.tell_nothing(daemon)
+
+
+# -- no room
+
+
+class Room:
+    """A file system of its own below the trees of a daemon that is down; of use only to root."""
+
+    def __init__(self, daemon, size):
+        self.folder = f"{daemon.folder}/data/trees"
+        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "millrace-test", self.folder],
+                              capture_output=True, check=False)
+        self.mounted = done.returncode == 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.mounted:
+            subprocess.run(["umount", "-l", self.folder], check=True)
+
+    def fill(self):
+        with open(f"{self.folder}/ballast", "wb", buffering=0) as f:
+            try:
+                while True:
+                    f.write(b"x" * 4096)
+            except OSError:
+                pass
+
+    def free(self):
+        os.remove(f"{self.folder}/ballast")
+
+
+def says(daemon, words):
+    wait_until(f"the log says: {words}", lambda: words in daemon.log_tail(10**6), 60)
+
+
+def test_f56_trees_that_have_no_room_are_done_without_and_made_when_there_is_some(w):
+    daemon, _ = follow(w, index={"trees": False})
+    daemon.stop()
+    with Room(daemon, "4m") as room:
+        if not room.mounted:
+            print("# no right to mount a file system: not tested", flush=True)
+            return
+        room.fill()
+        daemon.configure(index=exchanging.ON)
+        daemon.start()
+        says(daemon, "anti-entropy trees cannot be made")
+        w.sql("UPDATE item SET name = 'without' WHERE id < 50")
+        w.equal(daemon)
+        if files(daemon, "source") + files(daemon, "index"):
+            raise Failed(f"a half of trees is left: {files(daemon)}")
+        daemon.stop()
+        room.free()
+        daemon.start()
+        complete(w, daemon)
+        complete(w, daemon, "other")
+        room.fill()  # they must grow, and an exchange keeps what changes
+        w.sql("INSERT INTO item SELECT 1000 + seq, 'grown' FROM seq_1_to_6000", "UPDATE item SET name = 'changed' WHERE id < 50")
+        w.equal(daemon, seconds=60)
+        says(daemon, "anti-entropy trees cannot be")
+        daemon.kill()
+        room.free()
+        daemon.start()
+        w.sql("UPDATE item SET name = 'free again' WHERE id < 20")
+        w.equal(daemon)
+        exchanging.exchanged(daemon)
+        if exchanging.alarms(daemon):
+            raise Failed(f"{exchanging.alarms(daemon)}")
+        daemon.stop()
+
+
+# -- F36, F62
+
+
+def test_f36_a_log_that_is_reset_ends_the_trees_and_starts_a_comparison_of_the_whole_index(w):
+    w.sql("CREATE TABLE item (id INT PRIMARY KEY, name VARCHAR(20))", "INSERT INTO item SELECT seq, 'n' FROM seq_1_to_300")
+    daemon = w.follow(w.definitions({"table": "item"}, on_gap="rebuild"), index=exchanging.ON)
+    before = complete(w, daemon)["built"]
+    daemon.stop()
+    no_dump_threads(w)
+    reset_log(w)
+    w.sql("UPDATE item SET name = 'after' WHERE id < 9", "DELETE FROM item WHERE id = 20")
+    daemon.start()
+
+    def is_compared():
+        t = w.table(daemon, "item")
+        its = t["trees"]
+        return its and its["state"] == "complete" and its["built"] > before and t["compared"] and t["compared"]["documents"] == 299
+    wait_until(lambda: f"the trees are new: {w.table(daemon, 'item')}", is_compared, 90)
+    w.equal(daemon)
+    exchanging.tell_nothing(daemon)
+
+
+def test_f62_of_what_was_purged_and_came_by_itself_an_exchange_finds_nothing(w):
+    daemon = two_tables(w, delivery=SMALL, index=exchanging.ON)
+    complete(w, daemon, "busy")
+    close(w, daemon)
+    flood(w, 5)
+    wait_until("something is purged", lambda: outstanding(daemon) > 0, 60)
+    go_on(w, daemon)
+    w.equal(daemon, seconds=60)
+    if not count(daemon, "purged") or count(daemon, "purged") != count(daemon, "repaired"):
+        raise Failed(f"{count(daemon, 'purged')} changes were purged, {count(daemon, 'repaired')} written again")
+    exchanging.tell_nothing(daemon)

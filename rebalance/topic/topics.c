@@ -209,7 +209,8 @@ static bool start_pipeline(struct coordinator *co, struct topic *t,
                                .fit = coordinator_fit_version,
                                .kept = coordinator_kept_tables,
                                .tables_changed = coordinator_on_tables_changed,
-                               .mark = coordinator_on_mark},
+                               .mark = coordinator_on_mark,
+                               .saves = coordinator_flush_trees},
                            err);
 
     if (ok)

@@ -4,6 +4,7 @@
 
 #include "rebalance/trees/pair.h"
 #include "src/base/buf.h"
+#include "src/base/failpoint.h"
 #include "src/base/hash.h"
 #include "src/base/lock.h"
 #include "src/base/log.h"
@@ -218,8 +219,7 @@ void trees_note_both(struct trees *all, struct str index, bool is_gone, uint64_t
     trees_note(all, index, &news);
 }
 
-/* Waits until what was noted before is put. */
-static void flush(struct trees *all)
+void trees_flush(struct trees *all)
 {
     lock_acquire(&all->lock);
     for (const uint64_t n = all->n_noted; all->n_put < n;)
@@ -278,6 +278,7 @@ static void *trees_main(void *arg)
         all->queue = other;
         pthread_cond_broadcast(&all->taken);
         lock_release(&all->lock);
+        FAILPOINT(trees_taken);
 
         const uint64_t n = put_all(all, buf_str(&queue));
 
@@ -352,7 +353,7 @@ void trees_remove(const char *folder)
 
 bool trees_complete(struct trees *all, struct str index)
 {
-    flush(all);
+    trees_flush(all);
 
     struct pair *p = find(all, index);
     const bool is_there = p != NULL && pair_look(p).state != TREES_NONE;
@@ -376,7 +377,7 @@ bool trees_snapshot(struct trees *all, struct str index, enum tree_side side,
                     struct trees_snapshot *out, struct err *err)
 {
     *out = (struct trees_snapshot){0};
-    flush(all);
+    trees_flush(all);
 
     struct pair *p = find(all, index);
     const bool ok = p != NULL ? pair_snapshot(p, side, &out->tree, err)

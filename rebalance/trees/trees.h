@@ -10,8 +10,8 @@
  * followed: only the next term may go on with it (trees_follow()). Anything else that cannot be
  * told, as a damaged file or a full disk, ends the pair. The next comparison makes a new one.
  *
- * Entries wait in a queue of QUEUE_BYTES. Who notes one waits while it is full: so a slow disk
- * slows the stream, and no tree lags by more.
+ * Entries wait in a queue of QUEUE_BYTES, in front of which the stream waits for a slow disk. A
+ * kill loses it, so no position is stored behind what is in it (trees_flush()).
  *
  * @thread any (locked inside)
  */
@@ -26,7 +26,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct pair;
 struct trees;
 
 /* folder is made if it is missing. owner: the store's identity, a part of every file's. */
@@ -42,7 +41,7 @@ void trees_remove(const char *folder);
  * the term before, else ends it. term is from 1. Blocks on the disk.
  */
 void trees_follow(struct trees *all, struct str index, uint64_t term);
-/* Begins a new pair for about n_expected documents, in place of any. Blocks on the disk. */
+/* Begins a new pair for about n_expected documents. Blocks on the disk. */
 bool trees_begin(struct trees *all, struct str index, uint64_t term, uint64_t n_expected,
                  struct err *err) MUST_CHECK;
 /* Everything is in the pair. Returns false if it was ended meanwhile. Blocks on the disk. */
@@ -63,11 +62,12 @@ struct tree_news {
     uint64_t hash; /* else; or TREE_READ_AGAIN */
     struct str id;
 };
-/* Does nothing if the index has no pair. Blocks while the queue is full. */
+/* Does nothing without a pair. Blocks while the queue is full. */
 void trees_note(struct trees *all, struct str index, const struct tree_news *news);
 /* The same for both sides. */
 void trees_note_both(struct trees *all, struct str index, bool is_gone, uint64_t hash,
                      struct str id);
+void trees_flush(struct trees *all);
 
 /* A snapshot of one side. Zero-initialise; end with trees_snapshot_close(). */
 struct trees_snapshot {

@@ -2,6 +2,7 @@
 
 #include "rebalance/verify/job.h"
 
+#include "rebalance/trees/trees.h"
 #include "rebalance/verify/changed.h"
 #include "rebalance/verify/compared.h"
 #include "rebalance/verify/part/changed_state.h"
@@ -57,6 +58,8 @@ static bool save(struct verify_job *j, struct err *err)
 {
     struct stored_job job = j->job;
 
+    if (j->feeds)
+        trees_flush(j->co->trees);
     job.cursor = buf_str(&j->cursor);
     job.state = STR("running");
     job.rows_done = j->at.rows + j->at.hits;

@@ -53,6 +53,14 @@ void coordinator_feed_trees(struct coordinator *co, struct delivery_options *o)
     o->note_entry = note_entry;
 }
 
+void coordinator_flush_trees(void *ctx)
+{
+    const struct coordinator *co = MAGIC_CAST(coordinator, ctx);
+
+    if (co->trees != NULL)
+        trees_flush(co->trees);
+}
+
 /* ---- which versions ---- */
 
 /* Whether documents can be compared with their rows as values, whoever changed the rows. */

@@ -23,6 +23,9 @@ bool coordinator_open_trees(struct coordinator *co, struct err *err) MUST_CHECK;
 /* Has delivery tell the trees what either side has. */
 void coordinator_feed_trees(struct coordinator *co, struct delivery_options *o);
 
+/* Waits until the trees have what delivery told them. ctx is the coordinator. @thread any */
+void coordinator_flush_trees(void *ctx);
+
 /* Before a topic's changes are read under this term. Under admin_lock. Blocks on the disk. */
 void coordinator_follow_trees(struct coordinator *co, struct str topic, uint64_t term);
 /* Ends the trees of versions that searches use no more. Under admin_lock. */

@@ -202,6 +202,8 @@ static bool save(struct saver *s, bool always, struct err *err)
 
         if (always || is_due(s, &snap, n)) {
             FAILPOINT(position_due);
+            if (s->opt.saves != NULL)
+                s->opt.saves(s->opt.ctx);
             ok = store_save_checkpoint(s->opt.store, s->opt.term, &snap.cp, tombstones, n, err);
             FAILPOINT(position_stored);
             if (ok)

@@ -49,6 +49,7 @@ struct saver_options {
     bool (*connected)(void *ctx); /* the server can be asked */
     bool (*waits)(void *ctx);     /* everything read is processed: waiting for more */
     size_t (*repeats)(void *ctx); /* deletes that delivery has yet to repeat */
+    void (*saves)(void *ctx);     /* before a position is stored; may be NULL, may block */
     void (*fenced)(void *ctx, const struct err *why); /* another owner has a newer term */
 };
 

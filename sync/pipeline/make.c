@@ -325,6 +325,14 @@ static size_t repeats(void *ctx)
     return delivery_repeats(p->opt.delivery);
 }
 
+static void saves(void *ctx)
+{
+    const struct pipeline *p = MAGIC_CAST(pipeline, ctx);
+
+    if (p->opt.saves != NULL)
+        p->opt.saves(p->opt.ctx);
+}
+
 static bool begins_now(const struct pipeline *p)
 {
     return !p->start.known && !p->start.by_gtids && dump_start_is_now(p->start_at);
@@ -348,6 +356,7 @@ static void make_saver(struct pipeline *p)
                                           .connected = connected,
                                           .waits = waits,
                                           .repeats = repeats,
+                                          .saves = saves,
                                           .fenced = fenced});
     saver_set_executed(p->saver, p->start.executed);
     if (p->start.known)

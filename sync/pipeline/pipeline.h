@@ -67,6 +67,7 @@ struct pipeline_options {
     void (*tables_changed)(void *ctx);
     /* As in struct cascades_options; false as above. */
     bool (*mark)(void *ctx, const struct target *target, const char *reason);
+    void (*saves)(void *ctx); /* as in struct saver_options */
 };
 
 /* Loads the checkpoint.  Blocks on the store. */

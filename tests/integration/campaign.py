@@ -214,7 +214,7 @@ POINTS = {
     "pause_stored": (pause, 3, 2),
     "ddl_met": (reshape, 3, 1), "shape_stored": (reshape, 3, 1), "stop_stored": (empty, 2, 1),
     "verify_sampled": (build, 3, 3), "build_compared": (build, 3, 1), "verify_saved": (verify, 3, 2), "verify_reported": (verify, 3, 1),
-    "trees_half_noted": (exchange, 3, 4), "trees_begun": (build, 2, 1), "trees_filled": (build, 2, 2),
+    "trees_half_noted": (exchange, 3, 4), "trees_begun": (build, 2, 1), "trees_filled": (build, 2, 2), "trees_taken": (write, 3, 8),
     "exchange_begun": (exchange, 2, 3), "exchange_drained": (exchange, 2, 2), "exchange_taken": (exchange, 2, 2),
     "exchange_compared": (exchange, 2, 2), "exchange_ended": (exchange, 2, 2),
     "xa_spilled": (prepare, 2, 6), "epoch_stored": (lose_log, 1, 1),

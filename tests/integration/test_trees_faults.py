@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 import exchanging
-from servers import Failed, wait_until
+from servers import Failed, open_store, stays, wait_until
 from test_failpoints import armed, until_dead
 from test_faults import no_dump_threads, reset_log
 from test_held import two_tables
@@ -86,6 +86,27 @@ def test_a_kill_in_any_step_of_an_exchange_loses_nothing_of_what_it_would_have_f
     report = wait_until("a report tells of it", lambda: [r for r in found(daemon, f"{w.schema}.item") if r["repaired"] == 1], 30)[-1]
     if report["verdict"] != "equal" or report["counts"]["different"] != 1:
         raise Failed(f"{report}")
+
+
+def stored_position(daemon):
+    with open_store(daemon) as db:
+        return db.execute("SELECT log_file, log_offset FROM checkpoint").fetchone()
+
+
+def test_a_kill_loses_no_entry_of_a_change_that_the_stored_position_has_passed(w):
+    daemon, damage = follow(w, index=exchanging.ON | {"exchange_every": "1h"})
+    complete(w, daemon)
+    complete(w, daemon, "other")
+    daemon.stop()
+    daemon.start(environment={"MILLRACE_FAILPOINT": "trees_taken:1:wait=600000"})  # the trees take nothing any more
+    before = stored_position(daemon)
+    lose_a_change(w, daemon, damage, 7)
+    stays("no position is stored that the trees have not reached", lambda: stored_position(daemon) == before, 3)
+    daemon.kill()
+    daemon.configure(index=exchanging.ON)
+    daemon.start()
+    wait_until("exchanges find what is lost", lambda: damage.stored(7)["_source"]["name"] == "right", 60)
+    w.equal(daemon)
 
 
 # -- F58

@@ -230,6 +230,7 @@ MISSES = 10  # of a point that none came to yet
 # machine all before it were killed before they had read what was written meanwhile.
 REST_AFTER, REST_TIMES = 3, 5
 BLOCKED_FOR = 2  # rounds
+CHANGED_SILENTLY = ("shape", "gone")  # by ALTER and TRUNCATE, until a build follows
 TRIED_EVERY = {refuse: 0.2, purge: 0.4}
 
 
@@ -385,9 +386,7 @@ class Campaign:
                    lambda: not self.daemon.json("status")["delivery"]["purged"], 60)
         wait_until(lambda: f"no dead letter is left, but {self.daemon.json('dead-letter', 'list')['items'][:3]}",
                    lambda: not self.daemon.json("dead-letter", "list")["items"], 60)
-        found = exchanging.alarms(self.daemon)
-        if found:
-            raise Failed(f"nothing was damaged, and this was found: {found}; reports: {exchanging.reports(self.daemon)}")
+        exchanging.found_nothing(self.daemon, but=CHANGED_SILENTLY)
         for table in ("article", "busy", "question", "orders", "part", "shape", "gone"):
             self.ask("index", "delete", self.table(table), "-y")
         self.daemon.kill()
@@ -410,7 +409,7 @@ class Campaign:
             self.connection.close()
         self.daemon.start()
         if self.index:
-            exchanging.tell_nothing(self.daemon)
+            exchanging.tell_nothing(self.daemon, but=CHANGED_SILENTLY)
 
     def report(self):
         never = sorted(name for name, hits in self.hits.items() if hits == 0)

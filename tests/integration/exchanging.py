@@ -49,10 +49,11 @@ def put_off(daemon):
     return [line for line in daemon.log_tail(10**6).splitlines() if "trees" in line][-5:]
 
 
-def alarms(daemon):
-    """The verifications of its whole life, trees or not, that found something."""
-    ends = [line for line in daemon.log_tail(10**9).splitlines() if '"a verification has ended"' in line]
-    return [line for line in ends if not all(re.search(rf'"?{what}"?[:=]"?0\b', line) for what in ("differing", "repaired"))]
+def alarms(daemon, since=0, but=()):
+    """The verifications, trees or not, that found something; since: where its log was then; but: of no such table."""
+    ends = [line for line in daemon.log_tail(10**9).encode()[since:].decode(errors="replace").splitlines() if '"a verification has ended"' in line]
+    return [line for line in ends if not all(re.search(rf'"?{what}"?[:=]"?0\b', line) for what in ("differing", "repaired"))
+            and not any(f'.{table}"' in line for table in but)]
 
 
 def reports(daemon):
@@ -60,9 +61,14 @@ def reports(daemon):
             if r["verdict"] == "different" or r["differing"] or r["repaired"]]
 
 
-def tell_nothing(daemon, seconds=120):
-    """Nothing was damaged, so nothing may have been found; all documents are equal by now."""
-    now, found = exchanged(daemon, seconds), alarms(daemon)
+def found_nothing(daemon, since=0, but=()):
+    found = alarms(daemon, since, but)
     if found:
         raise Failed(f"nothing was damaged, and this was found: {found}; reports: {reports(daemon)}")
+
+
+def tell_nothing(daemon, seconds=120, since=0, but=()):
+    """Nothing was damaged, so nothing may have been found; all documents are equal by now."""
+    now = exchanged(daemon, seconds)
+    found_nothing(daemon, since, but)
     return now

@@ -145,6 +145,8 @@ class Round:
                     thread.join()
                 wait_until("every index is built", self.are_built, SECONDS, 0.5)
                 self.judge(number)
+                if number < PHASES + QUIET:  # an ALTER then changes rows without a word, and a build follows
+                    exchanging.found_nothing(self.daemon)
             if self.index:
                 self.exchange()
             if self.daemon.stop() != 0:
@@ -200,9 +202,9 @@ class Round:
         """All is equal, and so must the trees say; a daemon that has just started puts off none for an hour."""
         if self.daemon.stop() != 0:
             raise Failed("SIGTERM did not end the daemon well")
+        since, size = time.monotonic(), os.path.getsize(self.daemon.log)
         self.daemon.start()
-        since = time.monotonic()
-        entries = sum(int(its["documents"]) for its in exchanging.tell_nothing(self.daemon, SECONDS).values())
+        entries = sum(int(its["documents"]) for its in exchanging.tell_nothing(self.daemon, SECONDS, size).values())
         print(f"# trees of {entries} documents exchanged in {time.monotonic() - since:.1f} s", flush=True)
 
     def aliases(self):

@@ -30,12 +30,18 @@ struct pair {
 };
 
 /* The name of an index may be too long for a file's. */
+void pair_append_name(struct buf *out, struct str index)
+{
+    buf_printf(out, "%016" PRIx64, hash_bytes(index, 0));
+}
+
 static char *path_of(const char *folder, struct str index, enum tree_side side)
 {
     struct buf path = {0};
 
-    buf_printf(&path, "%s/%016" PRIx64 ".%s", folder, hash_bytes(index, 0),
-               side == TREE_SOURCE ? "source" : "index");
+    buf_printf(&path, "%s/", folder);
+    pair_append_name(&path, index);
+    buf_printf(&path, ".%s", side == TREE_SOURCE ? "source" : "index");
     return path.ptr;
 }
 

@@ -13,6 +13,7 @@
 
 #include "rebalance/trees/trees.h"
 #include "src/base/base.h"
+#include "src/base/buf.h"
 #include "src/base/err.h"
 #include "src/base/str.h"
 
@@ -34,6 +35,8 @@ bool pair_open(struct pair **out, const struct pair_home *home, struct str index
                struct err *err) MUST_CHECK;
 /* Whether a file in the folder has the name of a pair's, or of what a pair leaves behind. */
 bool pair_owns(const char *name);
+/* Appends what the names of its files begin with. */
+void pair_append_name(struct buf *out, struct str index);
 struct str pair_index(const struct pair *p); /* lives as long as p */
 struct pair *pair_ref(struct pair *p) RETURNS_NONNULL;
 /* At the last one, waits until both are on disk, unless the pair is over. NULL is fine. */

@@ -13,6 +13,7 @@
 #include "src/base/thread.h"
 #include "src/file/data_folder.h"
 #include "src/format/json_hash.h"
+#include "sync/document/key_set.h"
 
 #include <dirent.h>
 #include <pthread.h>
@@ -37,6 +38,7 @@ struct trees {
     struct lock lock;        /* guards all below */
     pthread_cond_t arrived;  /* something is in the queue, or stops is set */
     pthread_cond_t taken;    /* the queue is empty, or what was taken is put */
+    bool is_swept;           /* only trees_keep() knows it */
     struct map *pairs;       /* index -> struct pair, held */
     struct buf queue;        /* records and ids */
     uint64_t n_noted, n_put; /* records since the start */
@@ -132,8 +134,7 @@ bool trees_begin(struct trees *all, struct str index, uint64_t term, uint64_t n_
 }
 
 /* Returns false if there is none that nobody wants. */
-static bool find_unwanted(struct trees *all, bool (*wants)(const void *ctx, struct str index),
-                          const void *ctx, struct buf *out)
+static bool find_unwanted(struct trees *all, const struct key_set *wanted, struct buf *out)
 {
     struct str index;
     void *value;
@@ -142,7 +143,7 @@ static bool find_unwanted(struct trees *all, bool (*wants)(const void *ctx, stru
     buf_clear(out);
     lock_acquire(&all->lock);
     for (size_t i = 0; !found && map_next(all->pairs, &i, &index, &value);)
-        if (!wants(ctx, index)) {
+        if (key_set_find(wanted, index) == KEY_SET_NONE) {
             buf_append(out, index);
             found = true;
         }
@@ -150,12 +151,39 @@ static bool find_unwanted(struct trees *all, bool (*wants)(const void *ctx, stru
     return found;
 }
 
-void trees_keep(struct trees *all, bool (*wants)(const void *ctx, struct str index),
-                const void *ctx)
+/* Removes the files of all other indexes. */
+static void sweep(const char *folder, const struct key_set *wanted)
+{
+    struct key_set names = {0};
+    DIR *d = opendir(folder);
+    const struct dirent *e;
+
+    for (uint32_t i = 0; i < wanted->n; i++) {
+        struct buf name = {0};
+
+        pair_append_name(&name, key_set_get(wanted, i));
+        key_set_add(&names, buf_str(&name));
+        buf_free(&name);
+    }
+    while (d != NULL && (e = readdir(d)) != NULL) {
+        const struct str name = {e->d_name, strcspn(e->d_name, ".")};
+
+        if (pair_owns(e->d_name) && key_set_find(&names, name) == KEY_SET_NONE)
+            (void)unlinkat(dirfd(d), e->d_name, 0);
+    }
+    if (d != NULL)
+        closedir(d);
+    key_set_fini(&names);
+}
+
+void trees_keep(struct trees *all, const struct key_set *wanted)
 {
     struct buf index = {0};
 
-    while (find_unwanted(all, wants, ctx, &index))
+    if (!all->is_swept)
+        sweep(all->folder, wanted);
+    all->is_swept = true;
+    while (find_unwanted(all, wanted, &index))
         trees_end(all, buf_str(&index));
     buf_free(&index);
 }
@@ -333,20 +361,6 @@ void trees_free(struct trees *all)
     lock_fini(&all->lock);
     free(all->folder);
     free(all);
-}
-
-void trees_remove(const char *folder)
-{
-    DIR *d = opendir(folder);
-    const struct dirent *e;
-
-    if (d == NULL)
-        return;
-    while ((e = readdir(d)) != NULL)
-        if (pair_owns(e->d_name))
-            (void)unlinkat(dirfd(d), e->d_name, 0);
-    closedir(d);
-    (void)rmdir(folder);
 }
 
 /* ---- compared ---- */

@@ -26,6 +26,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct key_set;
 struct trees;
 
 /* folder is made if it is missing. owner: the store's identity, a part of every file's. */
@@ -33,8 +34,6 @@ bool trees_new(struct trees **out, const char *folder, struct str owner,
                struct err *err) MUST_CHECK;
 /* Puts what waits, and closes all. NULL is fine. Blocks on the disk. */
 void trees_free(struct trees *all);
-/* Removes all trees of a folder: those of a daemon that does not follow them. */
-void trees_remove(const char *folder);
 
 /*
  * Before changes of the index are read under this term: goes on with its pair if that followed
@@ -48,9 +47,9 @@ bool trees_begin(struct trees *all, struct str index, uint64_t term, uint64_t n_
 bool trees_complete(struct trees *all, struct str index) MUST_CHECK;
 /* Ends the pair, if there is one, and removes its files. */
 void trees_end(struct trees *all, struct str index);
-/* Ends the pairs that the caller does not want any more. wants must not block. */
-void trees_keep(struct trees *all, bool (*wants)(const void *ctx, struct str index),
-                const void *ctx);
+/* Ends the pairs of all other indexes. The first call removes what is left of others that have
+ * no pair, too. @thread one at a time; blocks on the disk */
+void trees_keep(struct trees *all, const struct key_set *wanted);
 
 /* Returns a hash of a document as a value, never 0; 0 if its index has no pair, or if body is
  * not JSON. */

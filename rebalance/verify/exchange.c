@@ -179,7 +179,7 @@ static bool look(struct verify_job *j, struct verify_run *run, struct err *err)
 bool verify_exchange_step(struct verify_job *j, struct err *err)
 {
     if (j->co->trees == NULL)
-        return err_set(err, ERR_REJECT, "index.trees is off, so there is nothing to compare");
+        return err_set(err, ERR_REJECT, "no trees are kept, so there is nothing to compare");
 
     struct arena *a = arena_new();
     struct verify_run run;

@@ -9,6 +9,7 @@
 #include "rebalance/verify/part/sample_state.h"
 #include "rebalance/verify/reports.h"
 #include "rebalance/version/marks.h"
+#include "rebalance/version/trees.h"
 
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
@@ -20,6 +21,7 @@
 
 #define SAVE_MS    1000
 #define RETRY_MS   1000
+#define WAY_MS     200   /* between looks whether the job must make way */
 #define GIVE_UP_MS 30000 /* without a step that was done */
 
 /* ---- what others see ---- */
@@ -120,14 +122,26 @@ static bool step(struct verify_job *j, struct err *err)
     return ok && note_step(j, err);
 }
 
+static bool makes_way(const struct verify_job *j)
+{
+    return __atomic_load_n(&j->makes_way, __ATOMIC_RELAXED);
+}
+
+static bool has_made_way(const struct verify_job *j)
+{
+    return makes_way(j) && j->at.pass != VERIFY_OVER;
+}
+
 /* Wait until the rate allows what the last step has read. */
 static void pay(struct verify_job *j, uint64_t before)
 {
-    const int64_t ms =
-        job_limit_take(&j->limit, j->rate, count_done(j) - before, clock_mono_ms());
+    const int64_t now_ms = clock_mono_ms();
+    const int64_t until_ms =
+        now_ms + job_limit_take(&j->limit, j->rate, count_done(j) - before, now_ms);
 
-    if (ms > 0)
-        stop_wait(j->stop, ms);
+    for (int64_t ms; (ms = until_ms - clock_mono_ms()) > 0 && !makes_way(j);)
+        if (stop_wait(j->stop, ms < WAY_MS ? ms : WAY_MS))
+            return;
 }
 
 /* Begin again from the last cursor after a while. Returns false if that is of no use. */
@@ -151,6 +165,10 @@ static void run_steps(struct verify_job *j, struct err *err)
         const uint64_t before = count_done(j);
 
         *err = (struct err){0};
+        if (makes_way(j)) {
+            err_set(err, ERR_RETRY, "a person has asked for a verification of this index");
+            return;
+        }
         if (step(j, err))
             pay(j, before);
         else if (!survive(j, err))
@@ -199,9 +217,11 @@ static bool keep_checked(struct verify_job *j, struct err *err)
            verify_changed_keep(j, err);
 }
 
-/* An exchange that has found nothing is one of very many. */
+/* An exchange that has found nothing is one of very many; what made way found nothing yet. */
 static bool is_told(const struct verify_job *j)
 {
+    if (has_made_way(j))
+        return false;
     return !j->exchange ||
            (j->at.pass == VERIFY_OVER && (j->result.differing > 0 || j->result.repaired > 0));
 }
@@ -279,13 +299,15 @@ void verify_job_report(struct verify_job *j, const struct err *failure, struct b
 
 static void put_off(const struct verify_job *j)
 {
+    struct definitions *d = coordinator_definitions(j->co);
+    const struct compare_settings s = coordinator_compare_settings(j->co, d, j->job.index);
     struct buf index = {0};
 
     coordinator_index_name(&index, j->job.index, j->job.version);
     verify_jobs_put_off(j->co->verifies, buf_str(&index),
-                        j->exchange ? j->co->opt.exchange_every_ms : j->co->opt.verify_every_ms,
-                        false);
+                        j->exchange ? s.exchange_every_ms : s.every_ms, false);
     buf_free(&index);
+    definitions_unref(d);
 }
 
 static void note_exchange(const struct verify_job *j, const struct err *failure)
@@ -318,7 +340,7 @@ static void finish(struct verify_job *j, const struct err *failure)
             break;
     if (j->exchange)
         note_exchange(j, failure);
-    if (!verify_trees_finish(j) || j->at.pass != VERIFY_OVER)
+    if ((!verify_trees_finish(j) || j->at.pass != VERIFY_OVER) && !has_made_way(j))
         put_off(j);
     log_info("a verification has ended", KV("table", j->job.table), KV("job", j->job.id),
              KV("differing", j->result.differing), KV("repaired", j->result.repaired));

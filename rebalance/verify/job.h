@@ -65,6 +65,8 @@ struct verify_job {
     struct stored_job job; /* id, index, table, version */
     uint64_t term;
     bool repair, yes, values;
+    bool by_itself;                 /* nobody asked for it */
+    bool makes_way;                 /* atomic: somebody has asked for one of his own */
     bool of_build;                  /* nothing of it is stored: the build is */
     bool exchange;                  /* compares trees; of what differs, both sides */
     bool feeds;                     /* tells the trees what it finds: tree_notes.c */

@@ -187,6 +187,21 @@ void verify_jobs_exchanges(struct verify_jobs *all, struct str index, struct exc
     lock_release(&all->lock);
 }
 
+bool verify_jobs_make_way(struct verify_jobs *all, struct str index, bool whole)
+{
+    bool runs = false;
+
+    lock_acquire(&all->lock);
+    for (struct verify_job *j = all->first; j != NULL; j = j->next)
+        if (j->by_itself && !j->over && (whole || j->exchange) &&
+            str_equal(j->job.index, index)) {
+            __atomic_store_n(&j->makes_way, true, __ATOMIC_RELAXED);
+            runs = true;
+        }
+    lock_release(&all->lock);
+    return runs;
+}
+
 size_t verify_jobs_n(struct verify_jobs *all)
 {
     size_t n = 0;

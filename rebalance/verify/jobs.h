@@ -75,8 +75,10 @@ bool verify_jobs_are_put_off(struct verify_jobs *all, struct str index);
 /* An exchange of the index's trees has ended: exchanges_note(). */
 void verify_jobs_note_exchange(struct verify_jobs *all, struct str index,
                                const struct verify_result *found, const struct err *why);
-/* Copies what they did since the start. */
 void verify_jobs_exchanges(struct verify_jobs *all, struct str index, struct exchanges *out);
+
+/* Has what compares the index by itself end: an exchange; if whole, any. True while it runs. */
+bool verify_jobs_make_way(struct verify_jobs *all, struct str index, bool whole);
 
 /* How many run here. */
 size_t verify_jobs_n(struct verify_jobs *all);

@@ -14,7 +14,8 @@
 #include "src/base/hash.h"
 #include "src/base/log.h"
 
-#define SOON_MS 20000 /* for another topic that does not run yet, or the store */
+#define TREES_MS 5000  /* between a comparison and the next one, if it left no trees */
+#define SOON_MS  20000 /* for another topic that does not run yet, or the store */
 
 int64_t verify_due_ms(struct str index, int64_t last_ms, int64_t every_ms)
 {
@@ -76,21 +77,25 @@ int64_t coordinator_comparison_due_ms(const struct coordinator *co, const struct
     int64_t due_ms = INT64_MAX;
 
     coordinator_index_name(&name, v->index, v->number);
+    const int64_t every_ms = coordinator_compare_settings(co, d, v->index).every_ms;
+
     if (must_make_trees(co, d, s, v, buf_str(&name)))
-        due_ms = 0;
-    else if (co->opt.verify_every_ms > 0 && !definitions_index_is_piped(d, v->index))
-        due_ms = verify_due_ms(buf_str(&name), verify_last_ms(s, v), co->opt.verify_every_ms);
+        due_ms = verify_last_ms(s, v) + TREES_MS;
+    else if (every_ms > 0 && !definitions_index_is_piped(d, v->index))
+        due_ms = verify_due_ms(buf_str(&name), verify_last_ms(s, v), every_ms);
     buf_free(&name);
     return due_ms;
 }
 
-static int64_t exchange_due_ms(struct coordinator *co, struct str name)
+static int64_t exchange_due_ms(const struct coordinator *co, const struct definitions *d,
+                               const struct stored_version *v, struct str name)
 {
+    const int64_t every_ms = coordinator_compare_settings(co, d, v->index).exchange_every_ms;
     const struct trees_view trees = trees_look(co->trees, name);
     const int64_t last_ms =
         trees.exchanged_ms > trees.since_ms ? trees.exchanged_ms : trees.since_ms;
 
-    return trees.state == TREES_COMPLETE ? last_ms + co->opt.exchange_every_ms : INT64_MAX;
+    return trees.state == TREES_COMPLETE ? last_ms + every_ms : INT64_MAX;
 }
 
 /* Whether its topic runs, with this index: not yet right after a start. */
@@ -124,7 +129,7 @@ static const struct stored_version *find_due(struct coordinator *co,
 
         coordinator_index_name(&name, v->index, v->number);
         if (is_at_hand(co, d, c, v, buf_str(&name))) {
-            const int64_t due_ms = exchange ? exchange_due_ms(co, buf_str(&name))
+            const int64_t due_ms = exchange ? exchange_due_ms(co, d, v, buf_str(&name))
                                             : coordinator_comparison_due_ms(co, d, s, v);
 
             if (due_ms <= oldest_ms && is_followed(co, v->topic, buf_str(&name))) {
@@ -156,7 +161,8 @@ static bool order(struct coordinator *co, const struct definitions *d,
                                    .version = v->number,
                                    .repair = true,
                                    .exchange = exchange,
-                                   .rate = co->opt.verify_rate};
+                                   .by_itself = true,
+                                   .rate = coordinator_compare_settings(co, d, v->index).rate};
     struct buf answer = {0};
     const bool ok = o.table.len > 0 ? coordinator_order_verify(co, &o, &answer, err)
                                     : err_set(err, ERR_REJECT, "no table has this index");
@@ -171,6 +177,7 @@ static bool order(struct coordinator *co, const struct definitions *d,
 static void start(struct coordinator *co, const struct definitions *d,
                   const struct stored_version *v, bool exchange)
 {
+    const struct compare_settings s = coordinator_compare_settings(co, d, v->index);
     struct buf name = {0};
     struct err err = {0};
 
@@ -180,8 +187,8 @@ static void start(struct coordinator *co, const struct definitions *d,
                     KV("index", v->index));
         verify_jobs_put_off(co->verifies, buf_str(&name),
                             err.kind == ERR_RETRY ? SOON_MS
-                            : exchange            ? co->opt.exchange_every_ms
-                                                  : co->opt.verify_every_ms,
+                            : exchange            ? s.exchange_every_ms
+                                                  : s.every_ms,
                             err.kind == ERR_REJECT);
         if (exchange)
             verify_jobs_note_exchange(co->verifies, buf_str(&name), NULL, &err);
@@ -191,8 +198,7 @@ static void start(struct coordinator *co, const struct definitions *d,
 
 void coordinator_verify_due(struct coordinator *co)
 {
-    if ((co->opt.verify_every_ms == 0 && co->trees == NULL) ||
-        !verify_jobs_are_resumed(co->verifies) || verify_jobs_n(co->verifies) > 0)
+    if (!verify_jobs_are_resumed(co->verifies) || verify_jobs_n(co->verifies) > 0)
         return;
 
     struct store_copy *s = store_watch_copy(co->store_watch);

@@ -31,8 +31,8 @@ int64_t verify_due_ms(struct str index, int64_t last_ms, int64_t every_ms);
 int64_t verify_last_ms(const struct store_copy *s, const struct stored_version *v);
 
 /*
- * When Millrace compares all of the version by itself, in wall time. 0: at once, to make its
- * trees; INT64_MAX: never. Does not ask whether the index takes writes now. s is not NULL.
+ * When Millrace compares all of the version by itself, in wall time; INT64_MAX: never. Does not
+ * ask whether the index takes writes now. s is not NULL.
  */
 int64_t coordinator_comparison_due_ms(const struct coordinator *co, const struct definitions *d,
                                       const struct store_copy *s,

@@ -57,6 +57,7 @@ struct verify_job *verify_job_new(struct coordinator *co, const struct stored_jo
     (void)json_find_bool(p, "/values", &j->values);
     (void)json_find_u64(p, "/rate", &j->rate);
     (void)json_find_bool(p, "/exchange", &j->exchange);
+    (void)json_find_bool(p, "/by_itself", &j->by_itself);
     if (json_find_u64(p, "/sample", &sample) && sample > 0)
         j->sample = verify_sample_new(sample);
     j->where = text_of(j, "/where");

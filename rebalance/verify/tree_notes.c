@@ -20,19 +20,25 @@ static void name_index(const struct verify_job *j, struct buf *out)
 
 /* ---- which comparisons feed trees ---- */
 
-/* A comparison of a version that searches use, of values as they were sent. */
-static bool may_feed(const struct verify_job *j, const struct verify_run *run)
+/* A comparison of all of a version that searches use, and that is to have trees now. */
+static bool should_feed(const struct verify_job *j, const struct verify_run *run)
 {
     struct catalogue *c = coordinator_catalogue(j->co);
+    struct definitions *d = coordinator_definitions(j->co);
     const struct stored_version *v =
         catalogue_version(c, table_index(run->lead), STR("available"));
-    const bool may = !j->of_build && !verify_job_is_partial(j) && v != NULL &&
-                     v->number == run->number && run->rules.compares_values &&
-                     run->lead->sync_every_s == 0 &&
-                     coordinator_wants_trees(j->co, run->definitions, v);
+    const bool should = !j->of_build && !verify_job_is_partial(j) && v != NULL &&
+                        v->number == run->number && coordinator_wants_trees(j->co, d, v);
 
+    definitions_unref(d);
     catalogue_unref(c);
-    return may;
+    return should;
+}
+
+/* The version itself must have values as they were sent. */
+static bool can_feed(const struct verify_run *run)
+{
+    return run->rules.compares_values && run->lead->sync_every_s == 0;
 }
 
 static uint64_t term_of(const struct verify_run *run)
@@ -50,12 +56,13 @@ void verify_trees_begin(struct verify_job *j, const struct verify_run *run)
 {
     struct err err = {0};
 
-    if (!may_feed(j, run))
+    if (!should_feed(j, run))
         return;
-    j->feeds = trees_begin(j->co->trees, run->index, term_of(run), j->at.total, &err);
+    j->feeds =
+        can_feed(run) && trees_begin(j->co->trees, run->index, term_of(run), j->at.total, &err);
     FAILPOINT(trees_begun);
     j->lacks_trees = !j->feeds;
-    if (j->lacks_trees)
+    if (err.kind != ERR_NONE)
         log_failure(LOG_WARN, &err, "anti-entropy trees cannot be made",
                     KV("index", run->index));
 }

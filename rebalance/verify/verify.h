@@ -53,6 +53,7 @@ struct verify_order {
     bool changed;        /* compare only rows that have changed (changed.h) */
     struct str since;    /* from this time on; empty: since the last good check */
     bool exchange;       /* compare only what its trees say differs (exchange.c) */
+    bool by_itself;      /* nobody asked for it: it ends where somebody does */
 };
 
 /*

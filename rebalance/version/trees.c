@@ -7,6 +7,7 @@
 
 #include "src/base/magic.h"
 #include "sync/delivery/index/options.h"
+#include "sync/document/key_set.h"
 
 bool coordinator_open_trees(struct coordinator *co, struct err *err)
 {
@@ -16,10 +17,7 @@ bool coordinator_open_trees(struct coordinator *co, struct err *err)
     if (co->opt.data_dir == NULL)
         return true;
     buf_printf(&folder, "%s/trees", co->opt.data_dir);
-    if (co->opt.trees)
-        ok = trees_new(&co->trees, folder.ptr, str_from(co->identity.owner), err);
-    else
-        trees_remove(folder.ptr);
+    ok = trees_new(&co->trees, folder.ptr, str_from(co->identity.owner), err);
     buf_free(&folder);
     return ok;
 }
@@ -63,15 +61,48 @@ void coordinator_flush_trees(void *ctx)
 
 /* ---- which versions ---- */
 
+static const struct compare_definition *find_compare(const struct definitions *d,
+                                                     struct str index)
+{
+    for (size_t i = 0; i < d->n_tables; i++)
+        if (d->tables[i].compare.given && str_equal(table_index(&d->tables[i]), index))
+            return &d->tables[i].compare;
+    return NULL;
+}
+
+struct compare_settings coordinator_compare_settings(const struct coordinator *co,
+                                                     const struct definitions *d,
+                                                     struct str index)
+{
+    const struct compare_definition *own = find_compare(d, index);
+    struct compare_settings s = {.trees = co->opt.trees,
+                                 .exchange_every_ms = co->opt.exchange_every_ms,
+                                 .every_ms = co->opt.verify_every_ms,
+                                 .rate = co->opt.verify_rate};
+
+    if (own == NULL)
+        return s;
+    if (own->trees != COMPARE_TREES_DEFAULT)
+        s.trees = own->trees == COMPARE_TREES_KEEP;
+    if (own->exchange_every_s > 0)
+        s.exchange_every_ms = (int64_t)own->exchange_every_s * 1000;
+    if (own->every_s > 0)
+        s.every_ms = (int64_t)own->every_s * 1000;
+    if (own->rate > 0)
+        s.rate = own->rate;
+    return s;
+}
+
 /* Whether documents can be compared with their rows as values, whoever changed the rows. */
 static bool is_comparable(const struct definitions *d, struct str index)
 {
     struct str ignored;
 
     for (size_t i = 0; i < d->n_tables; i++)
-        if (str_equal(table_index(&d->tables[i]), index) &&
-            (d->tables[i].sync_every_s > 0 ||
-             json_find(d->tables[i].mapping_json, "/_source", &ignored)))
+        if ((d->tables[i].sync_every_s > 0 ||
+             (d->tables[i].mapping_json.len > 0 &&
+              json_find(d->tables[i].mapping_json, "/_source", &ignored))) &&
+            str_equal(table_index(&d->tables[i]), index))
             return false;
     return !definitions_index_is_piped(d, index);
 }
@@ -80,7 +111,7 @@ bool coordinator_wants_trees(const struct coordinator *co, const struct definiti
                              const struct stored_version *v)
 {
     return co->trees != NULL && str_equal(v->state, STR("available")) &&
-           is_comparable(d, v->index);
+           coordinator_compare_settings(co, d, v->index).trees && is_comparable(d, v->index);
 }
 
 void coordinator_follow_trees(struct coordinator *co, struct str topic, uint64_t term)
@@ -101,29 +132,26 @@ void coordinator_follow_trees(struct coordinator *co, struct str topic, uint64_t
     catalogue_unref(c);
 }
 
-static bool is_used(const void *ctx, struct str index)
-{
-    const struct catalogue *c = ctx;
-    bool is = false;
-
-    for (size_t i = 0; i < c->n_versions && !is; i++) {
-        struct buf name = {0};
-
-        coordinator_index_name(&name, c->versions[i].index, c->versions[i].number);
-        is = str_equal(c->versions[i].state, STR("available")) &&
-             str_equal(buf_str(&name), index);
-        buf_free(&name);
-    }
-    return is;
-}
-
 void coordinator_drop_trees(struct coordinator *co)
 {
     if (co->trees == NULL)
         return;
 
     struct catalogue *c = coordinator_catalogue(co);
+    struct definitions *d = coordinator_definitions(co);
+    struct key_set wanted = {0};
 
-    trees_keep(co->trees, is_used, c);
+    for (size_t i = 0; i < c->n_versions; i++) {
+        const struct stored_version *v = &c->versions[i];
+        struct buf name = {0};
+
+        coordinator_index_name(&name, v->index, v->number);
+        if (coordinator_wants_trees(co, d, v))
+            key_set_add(&wanted, buf_str(&name));
+        buf_free(&name);
+    }
+    trees_keep(co->trees, &wanted);
+    key_set_fini(&wanted);
+    definitions_unref(d);
     catalogue_unref(c);
 }

@@ -30,15 +30,13 @@ static bool is_pending(const struct store_copy *s, const struct table_view *t)
            t->available->number <= strtoull(built.ptr, NULL, 10);
 }
 
-/* What is due at once is due now. */
+/* 0: never. */
 static int64_t due_ms(const struct coordinator *co, const struct coordinator_view *v,
                       const struct table_view *t)
 {
     const int64_t ms =
         coordinator_comparison_due_ms(co, v->definitions, v->stored, t->available);
 
-    if (ms == 0)
-        return v->now_ms;
     return ms < INT64_MAX ? ms : 0;
 }
 

@@ -25,10 +25,12 @@ void coordinator_look_at_trees(struct coordinator *co, const struct definitions 
                                const struct stored_version *v, struct str index,
                                struct table_trees *out)
 {
+    const struct compare_settings settings = coordinator_compare_settings(co, d, v->index);
+
     out->are_wanted = coordinator_wants_trees(co, d, v);
     out->now = trees_look(co->trees, index);
     verify_jobs_exchanges(co->verifies, index, &out->exchanges);
     out->since_ms = since_ms(co, v, out);
-    out->late_ms = out->since_ms + MISSED_MAX * co->opt.exchange_every_ms + LOOKS_MS;
+    out->late_ms = out->since_ms + MISSED_MAX * settings.exchange_every_ms + LOOKS_MS;
     out->is_one_ahead = verify_jobs_n(co->verifies) > 0;
 }

@@ -123,6 +123,16 @@ struct join_definition {
     size_t n_parent_columns;
 };
 
+enum compare_trees { COMPARE_TREES_DEFAULT = 0, COMPARE_TREES_KEEP, COMPARE_TREES_NONE };
+
+/* How the table's index is compared by itself. 0: as the configuration says for all. */
+struct compare_definition {
+    bool given;
+    enum compare_trees trees;
+    uint32_t exchange_every_s, every_s;
+    uint32_t rate; /* rows and ids per second */
+};
+
 struct table_definition {
     struct place place;
     struct str table;   /* DATABASE.TABLE (the database's name here, not its schema) */
@@ -137,6 +147,7 @@ struct table_definition {
     struct str settings_json, mapping_json; /* JSON objects as text; empty if none */
     struct str pipeline;                    /* the engine's ingest pipeline; empty: none */
     enum schema_changes schema_changes;
+    struct compare_definition compare;
     bool delayed;
     struct str filter;
     bool soft_delete_given;

@@ -297,6 +297,30 @@ static const struct form_field soft_delete_fields[] = {
     {"deleted", FORM_JSON, FORM_REQUIRED | FORM_REBUILD, AT(table_definition, soft_delete_json),
      .help = "The value that means deleted: a number, a text, true, false or null."},
 };
+static const char *const compare_trees[] = {"default", "keep", "none", NULL};
+
+static const struct form_field compare_fields[] = {
+    {"trees", FORM_CHOICE, 0, AT(table_definition, compare.trees), .choices = compare_trees,
+     .preset = "default",
+     .help = "Whether Millrace keeps anti-entropy trees of the index: `keep`, `none`, or as "
+             "`index.trees` says."},
+    {"exchange_every", FORM_DURATION, 0, AT(table_definition, compare.exchange_every_s),
+     .help = "How often Millrace compares the trees; default: `index.exchange_every`."},
+    {"every", FORM_DURATION, 0, AT(table_definition, compare.every_s),
+     .help = "How often Millrace compares the whole index with its rows; default: "
+             "`index.verify_every`."},
+    {"rate", FORM_COUNT, 0, AT(table_definition, compare.rate),
+     .help = "Rows and ids a second that such a comparison reads; default: "
+             "`index.verify_rate`."},
+};
+static const struct form form_compare = {
+    .noun = "compare",
+    .size = sizeof(struct table_definition),
+    .place_at = FORM_NONE,
+    .fields = compare_fields,
+    .n_fields = ARRAY_LEN(compare_fields),
+};
+
 static const struct form form_soft_delete = {
     .noun = "soft_delete",
     .size = sizeof(struct table_definition),
@@ -377,6 +401,11 @@ static const struct form_field table_fields[] = {
      .help = "What Millrace does after DDL on its tables: `follow` adds new columns to the "
              "index, and builds it "
              "again if rows changed; `stop` stops the table until somebody builds it."},
+    {"compare", FORM_OBJECT, 0, .at = 0,
+     .given_at = offsetof(struct table_definition, compare.given), .object = &form_compare,
+     .help =
+         "How Millrace compares the index by itself. Of several tables of an index the first "
+         "one with `compare` counts."},
     {"delayed", FORM_BOOL, FORM_LATER, AT(table_definition, delayed), .preset = "false",
      .help = "Keep changes as snapshots for a later run."},
     {"filter", FORM_TEXT, FORM_REBUILD, AT(table_definition, filter),
@@ -423,10 +452,10 @@ const struct form form_table = {
     .settle = settle_table,
 };
 
-const struct form *const forms[] = {&form_topic,    &form_database,    &form_tls,
-                                    &form_table,    &form_column,      &form_transform,
-                                    &form_relation, &form_through,     &form_soft_delete,
-                                    &form_join,     &form_top_relation};
+const struct form *const forms[] = {&form_topic,    &form_database, &form_tls,
+                                    &form_table,    &form_column,   &form_transform,
+                                    &form_relation, &form_through,  &form_soft_delete,
+                                    &form_compare,  &form_join,     &form_top_relation};
 const size_t n_forms = ARRAY_LEN(forms);
 
 const struct form_field *form_find(const struct form *f, struct str name)

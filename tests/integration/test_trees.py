@@ -126,6 +126,37 @@ def test_trees_that_missed_changes_or_are_damaged_are_built_anew(w):
     w.equal(daemon)
 
 
+def test_a_definition_says_how_its_index_is_compared(w):
+    daemon, _ = follow(w, index=ON | {"trees": False, "exchange_every": "1h"})
+    if trees(w, daemon):
+        raise Failed("trees are off")
+    daemon.apply(w.definitions({"table": "item", "compare": {"trees": "keep", "exchange_every": "1s"}}, {"table": "other"}))
+    complete(w, daemon)
+    exchanged(w, daemon)
+    if trees(w, daemon, "other"):
+        raise Failed("only one table asks for trees")
+    w.sql("UPDATE item SET name = 'followed' WHERE id = 3")
+    w.equal(daemon)
+    exchanged(w, daemon)
+    daemon.apply(w.definitions({"table": "item", "compare": {"trees": "none"}}, {"table": "other"}))
+    wait_until("no tree is left", lambda: not glob.glob(f"{daemon.folder}/data/trees/*"), 30)
+
+
+def test_a_person_does_not_wait_for_the_comparison_that_makes_trees(w):
+    daemon, _ = follow(w, n=3000, index=ON | {"verify_rate": 100, "exchange_every": "1h"})
+    wait_until("the trees are being built", lambda: (trees(w, daemon) or {"state": ""})["state"] == "building", 30)
+    busy = daemon.command("verify", f"{w.schema}.item", "--sample", "10", ok=75)
+    if "verifies this index already" not in busy.stderr:
+        raise Failed(busy.stderr)
+    answer = daemon.json("verify", f"{w.schema}.item")
+    if answer["verdict"] != "equal" or answer["documents"] != 3000:
+        raise Failed(f"{answer}")
+    if trees(w, daemon)["state"] != "complete":
+        raise Failed("the verification of all of it has made no trees")
+    if len(found(daemon, f"{w.schema}.item")) != 1:
+        raise Failed("a comparison that made way has left a report")
+
+
 def test_exchanges_during_a_load_give_no_false_alarm(w):
     daemon, _ = follow(w)
     complete(w, daemon)

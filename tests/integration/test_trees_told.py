@@ -42,14 +42,16 @@ def test_an_exchange_that_is_put_off_and_trees_that_are_missing_are_told(w):
     with w.db.connect(w.schema) as locker, locker.cursor() as cursor:
         cursor.execute("LOCK TABLES detail WRITE")
         w.sql("INSERT INTO other VALUES (1)")
-        off = wait_until("an exchange is put off", lambda: trees(w, daemon)["put_off"] and trees(w, daemon), 60)
-        if "could be delivered" not in off["put_off_reason"] or exchanges(w, daemon, "put_off") < 1:
+        off = wait_until("an exchange is put off", lambda: trees(w, daemon, "other")["put_off"] and trees(w, daemon, "other"), 60)
+        if "could be delivered" not in off["put_off_reason"] or exchanges(w, daemon, "put_off", "other") < 1:
             raise Failed(f"{off}")
-        said = wait_until("the doctor warns", lambda: warning(w, daemon, "item"), 60)
+        said = wait_until("the doctor warns", lambda: warning(w, daemon, "other"), 60)
         if "the last exchange was put off: not all that the source has could be delivered" not in said["message"] or said["fix"] != "millrace status says what waits":
             raise Failed(f"{said}")
         if daemon.metric("millrace_checks", check="table.trees", status="warn") < 1:
             raise Failed("the metrics do not say that the doctor warns")
+        if trees(w, daemon)["put_off"] or warning(w, daemon, "item"):
+            raise Failed("what one index waits for has put off the exchange of another")
     for table in ("item", "other"):
         go_on(w, daemon, table)
 

@@ -10,6 +10,7 @@
 #include "rebalance/trees/tree_compare.h"
 #include "rebalance/trees/trees.h"
 #include "src/base/log.h"
+#include "sync/document/key_set.h"
 
 #include <pthread.h>
 
@@ -184,18 +185,32 @@ static void another_store_has_other_trees(void **state)
     trees_follow(all, INDEX, 6);
     assert_int_equal(trees_look(all, INDEX).state, TREES_NONE);
     trees_free(all);
-    trees_remove(tree_folder);
-    assert_int_equal(mkdir(tree_folder, 0700), 0);
 }
 
-static bool is_other(const void *ctx, struct str index)
+static void files_of_an_index_that_nobody_wants_go_without_a_pair(void **state)
 {
-    (void)ctx;
-    return str_equal(index, OTHER);
+    struct trees *all = open_trees();
+    struct key_set wanted = {0};
+    struct err err = {0};
+
+    (void)state;
+    begin(all, 5);
+    assert_true(trees_begin(all, OTHER, 1, 10, &err));
+    trees_free(all);
+    all = open_trees();
+    key_set_add(&wanted, INDEX);
+    trees_keep(all, &wanted);
+    assert_int_equal(tree_folder_files(), 2);
+    trees_follow(all, INDEX, 6);
+    assert_int_equal(trees_look(all, INDEX).state, TREES_BUILDING);
+    trees_end(all, INDEX);
+    trees_free(all);
+    key_set_fini(&wanted);
 }
 
 static void what_nobody_wants_is_removed(void **state)
 {
+    struct key_set wanted = {0};
     struct trees *all = open_trees();
     struct trees_snapshot s;
     struct err err = {0};
@@ -206,7 +221,9 @@ static void what_nobody_wants_is_removed(void **state)
     assert_true(trees_begin(all, OTHER, 1, 10, &err));
     assert_true(trees_snapshot(all, INDEX, TREE_SOURCE, &s, &err));
     note_both(all, 1);
-    trees_keep(all, is_other, NULL);
+    key_set_add(&wanted, OTHER);
+    trees_keep(all, &wanted);
+    key_set_fini(&wanted);
     assert_int_equal(trees_look(all, INDEX).state, TREES_NONE);
     assert_int_equal(trees_look(all, OTHER).state, TREES_BUILDING);
     note_both(all, 2);
@@ -306,6 +323,7 @@ int main(void)
         TREES_TEST(only_the_next_term_goes_on),
         TREES_TEST(a_pair_that_is_being_built_goes_on_as_such),
         TREES_TEST(another_store_has_other_trees),
+        TREES_TEST(files_of_an_index_that_nobody_wants_go_without_a_pair),
         TREES_TEST(what_nobody_wants_is_removed),
         TREES_TEST(a_pair_that_is_over_takes_nothing_and_follows_nothing),
         TREES_TEST(many_note_at_once),

@@ -40,7 +40,7 @@ void trees_free(struct trees *all);
  * the term before, else ends it. term is from 1. Blocks on the disk.
  */
 void trees_follow(struct trees *all, struct str index, uint64_t term);
-/* Begins a new pair for about n_expected documents. Blocks on the disk. */
+/* Begins a pair for about n_expected documents; ends the one before. Blocks on the disk. */
 bool trees_begin(struct trees *all, struct str index, uint64_t term, uint64_t n_expected,
                  struct err *err) MUST_CHECK;
 /* Everything is in the pair. Returns false if it was ended meanwhile. Blocks on the disk. */
@@ -66,6 +66,7 @@ void trees_note(struct trees *all, struct str index, const struct tree_news *new
 /* The same for both sides. */
 void trees_note_both(struct trees *all, struct str index, bool is_gone, uint64_t hash,
                      struct str id);
+/* Waits until what was noted before is put. Blocks on the disk. */
 void trees_flush(struct trees *all);
 
 /* A snapshot of one side. Zero-initialise; end with trees_snapshot_close(). */

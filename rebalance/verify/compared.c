@@ -70,7 +70,7 @@ static enum exchange_end end_of(const struct verify_result *found)
     return strcmp(verdict, "different") == 0 ? EXCHANGE_DIFFERENT : EXCHANGE_UNKNOWN;
 }
 
-void exchanges_note(struct exchanges *e, const struct verify_result *found,
+void exchanges_note(struct exchanges *e, const struct verify_result *found, uint64_t lost,
                     const struct err *why, int64_t now_ms)
 {
     if (found == NULL) {
@@ -78,9 +78,10 @@ void exchanges_note(struct exchanges *e, const struct verify_result *found,
         e->why = *why;
         return;
     }
-    e->n[end_of(found)]++;
+    e->n[lost > 0 ? EXCHANGE_DIFFERENT : end_of(found)]++;
     e->ended_ms = now_ms;
-    e->differing = found->differing;
+    e->differing = found->differing + lost;
+    e->lost = lost;
     e->why = (struct err){0};
 }
 

@@ -47,12 +47,14 @@ const char *exchange_end_word(enum exchange_end end);
 /* Zero-initialise. */
 struct exchanges {
     uint64_t n[N_EXCHANGE_ENDS];
-    int64_t ended_ms;   /* wall time of the last one that was not put off; 0: none */
-    uint64_t differing; /* documents that this one found different and did not repair */
-    struct err why;     /* why the last one was put off; ERR_NONE: it was not */
+    int64_t ended_ms; /* wall time of the last one that was not put off; 0: none */
+    uint64_t
+        differing;  /* documents that this one found different and did not repair, or lost */
+    uint64_t lost;  /* of these, what the index lacks and nobody can name */
+    struct err why; /* why the last one was put off; ERR_NONE: it was not */
 };
-/* One has ended, now. found NULL: it was put off, and why says why. */
-void exchanges_note(struct exchanges *e, const struct verify_result *found,
+/* One has ended, now. found NULL: it was put off, and why says why. lost: as above. */
+void exchanges_note(struct exchanges *e, const struct verify_result *found, uint64_t lost,
                     const struct err *why, int64_t now_ms);
 /* How many were not put off. */
 uint64_t exchanges_n_ended(const struct exchanges *e);

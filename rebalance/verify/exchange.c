@@ -56,6 +56,7 @@ static bool compare(const struct trees_snapshot *source, const struct trees_snap
     answer->unread = false;
     if (!tree_compare(source->tree, engine->tree, list_one, answer, err))
         return false;
+    answer->j->n_lost = answer->j->hashed.n;
     answer->unread = true;
     return tree_compare(source->tree, engine->tree, list_one, answer, err);
 }
@@ -106,7 +107,8 @@ static void begin_looks(struct verify_job *j, struct str index, uint64_t n_unequ
     j->result.documents = j->result.equal =
         j->at.total > n_unequal ? j->at.total - n_unequal : 0;
     j->is_exchanged = true;
-    if (j->hashed.n > 0)
+    /* What the last pass could not name is not looked for again. */
+    if (j->hashed.n > trees_look(j->co->trees, index).n_unnamed)
         j->is_named = mem_alloc(j->hashed.n, sizeof(*j->is_named));
 }
 
@@ -136,6 +138,7 @@ static void name_hit(struct verify_job *j, struct str id)
         return;
     j->is_named[number] = true;
     j->n_named++;
+    j->n_found += number < j->n_lost;
     if (j->unequal.n_ids < VERIFY_CHANGED_MAX)
         verify_result_list_id(&j->unequal, id);
 }

@@ -305,7 +305,7 @@ static void put_off(const struct verify_job *j)
 
     coordinator_index_name(&index, j->job.index, j->job.version);
     verify_jobs_put_off(j->co->verifies, buf_str(&index),
-                        j->exchange ? s.exchange_every_ms : s.every_ms, false);
+                        j->exchange ? s.exchange_every_ms : s.every_ms, j->lacks_trees);
     buf_free(&index);
     definitions_unref(d);
 }
@@ -317,7 +317,7 @@ static void note_exchange(const struct verify_job *j, const struct err *failure)
 
     coordinator_index_name(&index, j->job.index, j->job.version);
     verify_jobs_note_exchange(j->co->verifies, buf_str(&index), is_over ? &j->result : NULL,
-                              failure);
+                              j->n_lost - j->n_found, failure);
     if (!is_over)
         log_failure(LOG_WARN, failure, "an exchange of trees is put off",
                     KV("table", j->job.table), KV("index", j->job.index));
@@ -338,7 +338,7 @@ static void finish(struct verify_job *j, const struct err *failure)
     while (!end_well(j, buf_str(&report), &err) && err.kind == ERR_RETRY)
         if (stop_wait(j->stop, RETRY_MS))
             break;
-    if (j->exchange)
+    if (j->exchange && !has_made_way(j))
         note_exchange(j, failure);
     if ((!verify_trees_finish(j) || j->at.pass != VERIFY_OVER) && !has_made_way(j))
         put_off(j);

@@ -65,22 +65,23 @@ struct verify_job {
     struct stored_job job; /* id, index, table, version */
     uint64_t term;
     bool repair, yes, values;
-    bool by_itself;                 /* nobody asked for it */
-    bool makes_way;                 /* atomic: somebody has asked for one of his own */
-    bool of_build;                  /* nothing of it is stored: the build is */
-    bool exchange;                  /* compares trees; of what differs, both sides */
-    bool feeds;                     /* tells the trees what it finds: tree_notes.c */
-    bool lacks_trees;               /* they could not be made */
-    bool is_exchanged;              /* the trees were compared: `unequal` is the answer */
-    struct verify_result unequal;   /* only its ids, of the documents that they name */
-    struct key_set hashed;          /* ids that they have only a hash of; n_named of these */
-    bool *is_named;                 /* were found in the index and are listed; NULL: the pass */
-    uint32_t n_named;               /* that finds them is over, or was not needed */
-    struct dirty_set *dirty;        /* what was submitted during the step; NULL: not feeding */
-    struct key_set noted;           /* what the step has told the trees of */
-    uint64_t rate;                  /* rows and ids per second; 0: no limit */
-    struct stop *stop;              /* borrowed; ends the job */
-    struct str where, of;           /* only rows of this table that meet it; empty: all */
+    bool by_itself;               /* nobody asked for it */
+    bool makes_way;               /* atomic: somebody has asked for one of his own */
+    bool of_build;                /* nothing of it is stored: the build is */
+    bool exchange;                /* compares trees; of what differs, both sides */
+    bool feeds;                   /* tells the trees what it finds: tree_notes.c */
+    bool lacks_trees;             /* they could not be made */
+    bool is_exchanged;            /* the trees were compared: `unequal` is the answer */
+    struct verify_result unequal; /* only its ids, of the documents that they name */
+    struct key_set hashed;        /* ids that they have only a hash of; n_named of these */
+    bool *is_named;               /* were found in the index and are listed; NULL: the pass */
+    uint32_t n_named;             /* that finds them is over, or was not needed */
+    uint32_t n_lost, n_found; /* the first n_lost of them differ; n_found of these are named */
+    struct dirty_set *dirty;  /* what was submitted during the step; NULL: not feeding */
+    struct key_set noted;     /* what the step has told the trees of */
+    uint64_t rate;            /* rows and ids per second; 0: no limit */
+    struct stop *stop;        /* borrowed; ends the job */
+    struct str where, of;     /* only rows of this table that meet it; empty: all */
     struct verify_sample *sample;   /* NULL: all is compared, or what has changed */
     struct verify_changed *changed; /* NULL: all is compared, or a sample */
 

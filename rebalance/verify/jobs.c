@@ -12,6 +12,9 @@
 #include <stdlib.h>
 
 #define AGAIN_MS 3600000
+#define DAY_MS   (24 * 3600000L)
+#define WAY_MS   20000 /* for the step that a comparison is in */
+#define LOOK_MS  20
 
 /* What is remembered of an index. */
 struct memory {
@@ -23,6 +26,7 @@ struct verify_jobs {
     struct lock lock; /* LOCK_verifies_lock */
     struct verify_job *first;
     struct map *memories; /* orders_v2 -> struct memory; guarded by lock */
+    unsigned n_orders;    /* atomic: of people, on their way */
     bool has_ended;       /* one, since verify_jobs_take_ended(); guarded by lock */
     bool are_resumed;     /* guarded by admin_lock */
 };
@@ -151,7 +155,8 @@ static struct memory *memory_of(struct verify_jobs *all, struct str index) NEEDS
 void verify_jobs_put_off(struct verify_jobs *all, struct str index, int64_t every_ms,
                          bool hopeless)
 {
-    const int64_t ms = every_ms > 0 && (hopeless || every_ms < AGAIN_MS) ? every_ms : AGAIN_MS;
+    const int64_t most_ms = hopeless ? (every_ms > 0 ? every_ms : DAY_MS) : AGAIN_MS;
+    const int64_t ms = every_ms > 0 && every_ms < most_ms ? every_ms : most_ms;
 
     lock_acquire(&all->lock);
     memory_of(all, index)->next_ms = clock_steady_ms() + ms;
@@ -170,10 +175,11 @@ bool verify_jobs_are_put_off(struct verify_jobs *all, struct str index)
 }
 
 void verify_jobs_note_exchange(struct verify_jobs *all, struct str index,
-                               const struct verify_result *found, const struct err *why)
+                               const struct verify_result *found, uint64_t lost,
+                               const struct err *why)
 {
     lock_acquire(&all->lock);
-    exchanges_note(&memory_of(all, index)->exchanges, found, why, clock_wall_ms());
+    exchanges_note(&memory_of(all, index)->exchanges, found, lost, why, clock_wall_ms());
     lock_release(&all->lock);
 }
 
@@ -187,19 +193,44 @@ void verify_jobs_exchanges(struct verify_jobs *all, struct str index, struct exc
     lock_release(&all->lock);
 }
 
-bool verify_jobs_make_way(struct verify_jobs *all, struct str index, bool whole)
+/* Returns true while one runs that the caller does not want beside its own. */
+static bool ask_for_way(struct verify_jobs *all, struct str index, uint64_t version, bool whole,
+                        bool way)
 {
     bool runs = false;
 
     lock_acquire(&all->lock);
     for (struct verify_job *j = all->first; j != NULL; j = j->next)
         if (j->by_itself && !j->over && (whole || j->exchange) &&
-            str_equal(j->job.index, index)) {
-            __atomic_store_n(&j->makes_way, true, __ATOMIC_RELAXED);
+            (version == 0 || version == j->job.version) && str_equal(j->job.index, index)) {
+            __atomic_store_n(&j->makes_way, way, __ATOMIC_RELAXED);
             runs = true;
         }
     lock_release(&all->lock);
     return runs;
+}
+
+void verify_jobs_make_way(struct verify_jobs *all, struct str index, uint64_t version,
+                          bool whole, struct stop *stop)
+{
+    const int64_t until_ms = clock_mono_ms() + WAY_MS;
+
+    __atomic_add_fetch(&all->n_orders, 1, __ATOMIC_RELAXED);
+    while (ask_for_way(all, index, version, whole, true))
+        if (clock_mono_ms() >= until_ms || stop_wait(stop, LOOK_MS)) {
+            (void)ask_for_way(all, index, version, whole, false);
+            return;
+        }
+}
+
+void verify_jobs_ordered(struct verify_jobs *all)
+{
+    __atomic_sub_fetch(&all->n_orders, 1, __ATOMIC_RELAXED);
+}
+
+bool verify_jobs_are_ordered(struct verify_jobs *all)
+{
+    return __atomic_load_n(&all->n_orders, __ATOMIC_RELAXED) > 0;
 }
 
 size_t verify_jobs_n(struct verify_jobs *all)

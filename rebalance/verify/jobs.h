@@ -17,6 +17,7 @@
 
 struct coordinator;
 struct json_writer;
+struct stop;
 struct exchanges;
 struct verify_job;
 struct verify_jobs;
@@ -52,43 +53,42 @@ void verify_progress_put(struct json_writer *w, const struct verify_progress *p)
 struct verify_jobs *verify_jobs_new(void) RETURNS_NONNULL MUST_CHECK;
 void verify_jobs_free(struct verify_jobs *all); /* NULL is fine; after they were joined */
 
-/*
- * Start the job's thread, which calls run, and take the job over. Waits for threads of jobs
+/* Start the job's thread, which calls run, and take the job over. Waits for threads of jobs
  * that are over. Returns false if VERIFY_JOBS_MAX run, or this one; the job is the caller's
- * then.
- */
+ * then. */
 bool verify_jobs_start(struct verify_jobs *all, struct verify_job *j,
                        void *(*run)(void *job)) MUST_CHECK;
-/* Wait for all threads, after the coordinator's stop was set. Blocks. */
-void verify_jobs_join(struct verify_jobs *all);
-/* Copy what the job shows of itself. Returns false if none of this id runs here. */
+void verify_jobs_join(
+    struct verify_jobs *all); /* after the coordinator's stop was set; blocks */
+/* Copy what the job shows of itself. False: none of this id runs here. */
 bool verify_jobs_find(struct verify_jobs *all, uint64_t id, struct verify_progress *out);
 
-/*
- * A comparison of the index (orders_v2) that nobody asked for did not start, or ended without a
- * verdict: the next one comes an hour later, or every_ms if that is less or hopeless is set.
- */
+/* A comparison of the index (orders_v2) that nobody asked for did not start, or ended without a
+ * verdict: the next one comes an hour later, or every_ms if that is less or hopeless is set. */
 void verify_jobs_put_off(struct verify_jobs *all, struct str index, int64_t every_ms,
                          bool hopeless);
 bool verify_jobs_are_put_off(struct verify_jobs *all, struct str index);
 
 /* An exchange of the index's trees has ended: exchanges_note(). */
 void verify_jobs_note_exchange(struct verify_jobs *all, struct str index,
-                               const struct verify_result *found, const struct err *why);
+                               const struct verify_result *found, uint64_t lost,
+                               const struct err *why);
 void verify_jobs_exchanges(struct verify_jobs *all, struct str index, struct exchanges *out);
 
-/* Has what compares the index by itself end: an exchange; if whole, any. True while it runs. */
-bool verify_jobs_make_way(struct verify_jobs *all, struct str index, bool whole);
+/* A person orders one until verify_jobs_ordered(): nothing starts by itself, and what compares
+ * this version by itself ends, an exchange or, if whole, any. Waits up to 20 s for that. */
+void verify_jobs_make_way(struct verify_jobs *all, struct str index, uint64_t version,
+                          bool whole, struct stop *stop);
+void verify_jobs_ordered(struct verify_jobs *all);
+bool verify_jobs_are_ordered(struct verify_jobs *all);
 
-/* How many run here. */
-size_t verify_jobs_n(struct verify_jobs *all);
+size_t verify_jobs_n(struct verify_jobs *all); /* how many run here */
 
 /* For the job's thread: what people see, and its end. */
 void verify_jobs_show(struct verify_jobs *all, struct verify_job *j,
                       const struct verify_progress *seen);
 void verify_jobs_end(struct verify_jobs *all, struct verify_job *j);
-/* Whether one has ended since the last call. */
-bool verify_jobs_take_ended(struct verify_jobs *all);
+bool verify_jobs_take_ended(struct verify_jobs *all); /* one has, since the last call */
 
 /* Whether the jobs that the store had at the start run again. Under admin_lock. */
 bool verify_jobs_are_resumed(const struct verify_jobs *all);

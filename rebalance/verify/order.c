@@ -16,9 +16,6 @@
 
 #include <inttypes.h>
 
-#define WAY_MS  20000 /* for the step that a comparison is in */
-#define LOOK_MS 20
-
 /* ---- starting ---- */
 
 /* Returns false if the job cannot be owned now, or too many run. */
@@ -199,17 +196,15 @@ bool coordinator_order_verify(struct coordinator *co, const struct verify_order 
     return ok;
 }
 
-/* What compares the index by itself ends: all that it does is done now, or it is short. */
+/* What is done by itself would be done twice, or is short. */
 static void make_way(struct coordinator *co, const struct verify_order *o)
 {
+    const bool whole = !o->samples && !o->changed && o->where.len == 0 && !o->yes;
     struct definitions *d = coordinator_definitions(co);
     const struct table_definition *t = definitions_table(d, o->table);
-    const bool whole = !o->samples && !o->changed && o->where.len == 0;
-    const int64_t until_ms = clock_mono_ms() + WAY_MS;
 
-    while (t != NULL && verify_jobs_make_way(co->verifies, table_index(t), whole) &&
-           clock_mono_ms() < until_ms && !stop_wait(&co->stop, LOOK_MS))
-        ;
+    verify_jobs_make_way(co->verifies, t != NULL ? table_index(t) : STR(""), o->version, whole,
+                         &co->stop);
     definitions_unref(d);
 }
 
@@ -219,12 +214,13 @@ bool coordinator_verify_all(struct coordinator *co, const struct verify_order *o
     if (!check(co, o, err))
         return false;
     make_way(co, o);
-    if (!coordinator_begin(co, err))
-        return false;
 
-    const bool ok = coordinator_order_verify(co, o, json, err);
+    const bool may = coordinator_begin(co, err);
+    const bool ok = may && coordinator_order_verify(co, o, json, err);
 
-    lock_release(&co->admin_lock);
+    if (may)
+        lock_release(&co->admin_lock);
+    verify_jobs_ordered(co->verifies);
     if (ok)
         store_watch_read(co->store_watch);
     return ok;

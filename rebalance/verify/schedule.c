@@ -191,14 +191,15 @@ static void start(struct coordinator *co, const struct definitions *d,
                                                   : s.every_ms,
                             err.kind == ERR_REJECT);
         if (exchange)
-            verify_jobs_note_exchange(co->verifies, buf_str(&name), NULL, &err);
+            verify_jobs_note_exchange(co->verifies, buf_str(&name), NULL, 0, &err);
     }
     buf_free(&name);
 }
 
 void coordinator_verify_due(struct coordinator *co)
 {
-    if (!verify_jobs_are_resumed(co->verifies) || verify_jobs_n(co->verifies) > 0)
+    if (!verify_jobs_are_resumed(co->verifies) || verify_jobs_n(co->verifies) > 0 ||
+        verify_jobs_are_ordered(co->verifies))
         return;
 
     struct store_copy *s = store_watch_copy(co->store_watch);

@@ -80,7 +80,7 @@ void verify_exchange_clear(struct verify_job *j)
     j->hashed = (struct key_set){0};
     free(j->is_named);
     j->is_named = NULL;
-    j->n_named = 0;
+    j->n_named = j->n_lost = j->n_found = 0;
 }
 
 void verify_job_free(struct verify_job *j)

@@ -5,6 +5,7 @@
 #include "rebalance/state/parts.h"
 #include "rebalance/trees/trees.h"
 
+#include "src/base/log.h"
 #include "src/base/magic.h"
 #include "sync/delivery/index/options.h"
 #include "sync/document/key_set.h"
@@ -18,6 +19,10 @@ bool coordinator_open_trees(struct coordinator *co, struct err *err)
         return true;
     buf_printf(&folder, "%s/trees", co->opt.data_dir);
     ok = trees_new(&co->trees, folder.ptr, str_from(co->identity.owner), err);
+    if (!ok && !co->opt.trees) {
+        log_failure(LOG_WARN, err, "no index can have anti-entropy trees");
+        ok = true;
+    }
     buf_free(&folder);
     return ok;
 }

@@ -267,7 +267,8 @@ static void check_trees(const struct coordinator_view *v, const struct table_vie
 
     if (!t->trees.are_wanted || !leads)
         return;
-    if (v->now_ms > t->trees.late_ms) {
+    if (v->now_ms > t->trees.late_ms &&
+        (t->trees.now.state == TREES_COMPLETE || !t->trees.is_one_ahead)) {
         buf_append(&message,
                    STR("Millrace has not compared the anti-entropy trees of its index for "));
         human_seconds(&message, (double)(v->now_ms - t->trees.since_ms) / 1000);
@@ -276,7 +277,13 @@ static void check_trees(const struct coordinator_view *v, const struct table_vie
         buf_append(&message, STR("the last exchange of anti-entropy trees left "));
         human_count(&message, t->trees.exchanges.differing);
         buf_append(&message, STR(" of its documents different"));
-        buf_append(&fix, STR("millrace report list names the report of it"));
+        if (t->trees.exchanges.lost > 0) {
+            buf_append(&fix, STR("millrace verify "));
+            buf_append_word(&fix, table_name(t->d));
+            buf_append(&fix, STR(" --repair finds them all"));
+        } else {
+            buf_append(&fix, STR("millrace report list names the report of it"));
+        }
     }
     if (message.len > 0)
         add(l, "table", table_name(t->d),

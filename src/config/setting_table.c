@@ -212,7 +212,7 @@ const struct setting settings[] = {
                 "`millrace index rollback`. Each costs its space and every write once more."),
     ROW(DURATION, "index.keep_for", index_keep_for_ms, "24h", RANGE(1000, 31536000000),
         .help = "How long an older version stays current after another one has replaced it."),
-    ROW(BOOL, "index.trees", index_trees, "true",
+    ROW(BOOL, "index.trees", index_trees, "false",
         .help = "Whether Millrace keeps a hash of each document of both sides in its data "
                 "folder (32 bytes a side), compares these every `index.exchange_every`, and "
                 "repairs what differs. A comparison of the whole index makes them first."),
@@ -233,7 +233,7 @@ const struct setting settings[] = {
         .help = "How long after the last comparison of a whole index (or its build, if that is "
                 "later) Millrace compares it again and repairs what differs, as `millrace "
                 "verify --repair` does; up to a quarter earlier, so that indexes take turns. "
-                "`never`: only who asks for it."),
+                "`never`: only who asks for it, and `index.trees` where they are missing."),
     ROW(COUNT, "index.verify_rate", index_verify_rate, "1000", RANGE(0, 1000000000),
         .help = "How many rows and documents per second such a comparison reads; 0: no limit."),
     ROW(DURATION_OR_NEVER, "index.verify_within", index_verify_within_ms, "never",

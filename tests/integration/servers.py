@@ -304,11 +304,9 @@ class Millrace:
     def configure(self, **config):
         """Changes settings; a running daemon sees them after its next start.
 
-        A blown fuse is tried again soon, as engines here are stopped and started in a moment.  Tests that want
-        anti-entropy trees, and the comparison after each build that makes them, say so."""
+        A blown fuse is tried again soon, as engines here are stopped and started in a moment."""
         self.config |= config
         self.config["delivery"] = {"reset_after": "1s"} | self.config.get("delivery", {})
-        self.config["index"] = {"trees": False} | self.config.get("index", {})
         with open(self.config_file, "w") as f:
             yaml.safe_dump(self.config, f, sort_keys=False)
 

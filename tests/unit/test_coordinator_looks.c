@@ -427,7 +427,7 @@ static void trees_that_nobody_compares_for_too_long_are_a_warning(void **state)
     expect_later(f, 2 * HOUR, NULL, NULL);
     expect_later(f, 4 * HOUR, "for 4 h 0 min", "millrace status says what waits");
     err_set(&why, ERR_REJECT, "much waits; fix: let t6 go on");
-    verify_jobs_note_exchange(f->co->verifies, STR("t5_v1"), NULL, &why);
+    verify_jobs_note_exchange(f->co->verifies, STR("t5_v1"), NULL, 0, &why);
     expect_later(f, 2 * HOUR, NULL, NULL);
     expect_later(f, 4 * HOUR, "for 4 h 0 min; the last exchange was put off: much waits",
                  "let t6 go on");
@@ -435,9 +435,9 @@ static void trees_that_nobody_compares_for_too_long_are_a_warning(void **state)
     trees_end(f->co->trees, STR("t5_v1"));
     expect_later(f, 2 * HOUR, "has none now; the last exchange was put off: much waits",
                  "millrace verify shop.t5 makes them");
-    verify_jobs_note_exchange(f->co->verifies, STR("t5_v1"), &equal, NULL);
+    verify_jobs_note_exchange(f->co->verifies, STR("t5_v1"), &equal, 0, NULL);
     expect_later(f, 2 * HOUR, NULL, NULL);
-    verify_jobs_note_exchange(f->co->verifies, STR("t5_v1"), &different, NULL);
+    verify_jobs_note_exchange(f->co->verifies, STR("t5_v1"), &different, 0, NULL);
     expect_later(f, 0,
                  "the last exchange of anti-entropy trees left 2 of its documents different",
                  "millrace report list names the report of it");
@@ -455,12 +455,12 @@ static void what_exchanges_did_is_in_status_and_metrics(void **state)
 
     keep_trees(f, folder);
     make_trees(f, true);
-    verify_jobs_note_exchange(f->co->verifies, STR("t5_v1"), &repaired, NULL);
+    verify_jobs_note_exchange(f->co->verifies, STR("t5_v1"), &repaired, 0, NULL);
     assert_true(coordinator_status(f->co, &json, &err));
     expect_in(json.ptr, "\"exchanges\":1,\"differing\":0,\"put_off\":0,"
                         "\"put_off_reason\":null}");
     err_set(&err, ERR_REJECT, "much waits");
-    verify_jobs_note_exchange(f->co->verifies, STR("t5_v1"), NULL, &err);
+    verify_jobs_note_exchange(f->co->verifies, STR("t5_v1"), NULL, 0, &err);
     buf_clear(&json);
     assert_true(coordinator_status(f->co, &json, &err));
     expect_in(json.ptr, "\"exchanges\":1,\"differing\":0,\"put_off\":1,"

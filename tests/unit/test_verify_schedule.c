@@ -77,7 +77,7 @@ static void exchanges_are_counted_by_what_they_found(void **state)
 
     (void)state;
     err_set(&why, ERR_REJECT, "not all could be delivered");
-    verify_jobs_note_exchange(all, STR("a_v1"), NULL, &why);
+    verify_jobs_note_exchange(all, STR("a_v1"), NULL, 0, &why);
     verify_jobs_exchanges(all, STR("a_v1"), &e);
     assert_string_equal(e.why.msg, "not all could be delivered");
     assert_int_equal(e.n[EXCHANGE_PUT_OFF], 1);
@@ -85,11 +85,11 @@ static void exchanges_are_counted_by_what_they_found(void **state)
     assert_int_equal(exchanges_n_ended(&e), 0);
     assert_false(verify_jobs_are_put_off(all, STR("a_v1")));
     verify_jobs_put_off(all, STR("a_v1"), WEEK, false);
-    verify_jobs_note_exchange(all, STR("a_v1"), &unknown, NULL);
-    verify_jobs_note_exchange(all, STR("a_v1"), &repaired, NULL);
-    verify_jobs_note_exchange(all, STR("a_v1"), &equal, NULL);
-    verify_jobs_note_exchange(all, STR("a_v1"), &equal, NULL);
-    verify_jobs_note_exchange(all, STR("a_v1"), &different, NULL);
+    verify_jobs_note_exchange(all, STR("a_v1"), &unknown, 0, NULL);
+    verify_jobs_note_exchange(all, STR("a_v1"), &repaired, 0, NULL);
+    verify_jobs_note_exchange(all, STR("a_v1"), &equal, 0, NULL);
+    verify_jobs_note_exchange(all, STR("a_v1"), &equal, 0, NULL);
+    verify_jobs_note_exchange(all, STR("a_v1"), &different, 0, NULL);
     assert_true(verify_jobs_are_put_off(all, STR("a_v1")));
     verify_jobs_exchanges(all, STR("a_v1"), &e);
     assert_int_equal(e.why.kind, ERR_NONE);
@@ -100,6 +100,10 @@ static void exchanges_are_counted_by_what_they_found(void **state)
     assert_int_equal(exchanges_n_ended(&e), 5);
     assert_int_equal(e.differing, 2);
     assert_true(e.ended_ms > clock_wall_ms() - 60000);
+    verify_jobs_note_exchange(all, STR("a_v1"), &equal, 3, NULL); /* nobody can name these */
+    verify_jobs_exchanges(all, STR("a_v1"), &e);
+    assert_int_equal(e.n[EXCHANGE_DIFFERENT], 2);
+    assert_int_equal(e.differing, 3);
     verify_jobs_exchanges(all, STR("b_v1"), &e);
     assert_int_equal(exchanges_n_ended(&e), 0);
     verify_jobs_free(all);

@@ -208,6 +208,18 @@ static void make_way(struct coordinator *co, const struct verify_order *o)
     definitions_unref(d);
 }
 
+static bool order_for_person(struct coordinator *co, const struct verify_order *o,
+                             struct buf *json, struct err *err)
+{
+    if (!coordinator_begin(co, err))
+        return false;
+
+    const bool ok = coordinator_order_verify(co, o, json, err);
+
+    lock_release(&co->admin_lock);
+    return ok;
+}
+
 bool coordinator_verify_all(struct coordinator *co, const struct verify_order *o,
                             struct buf *json, struct err *err)
 {
@@ -215,11 +227,8 @@ bool coordinator_verify_all(struct coordinator *co, const struct verify_order *o
         return false;
     make_way(co, o);
 
-    const bool may = coordinator_begin(co, err);
-    const bool ok = may && coordinator_order_verify(co, o, json, err);
+    const bool ok = order_for_person(co, o, json, err);
 
-    if (may)
-        lock_release(&co->admin_lock);
     verify_jobs_ordered(co->verifies);
     if (ok)
         store_watch_read(co->store_watch);

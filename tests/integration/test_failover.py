@@ -108,6 +108,33 @@ def test_a_daemon_that_was_away_follows_the_server_that_took_over(w):
         s.equal()
 
 
+def test_a_paused_topic_and_a_paused_index_stay_paused_over_a_failover(w):
+    with Stage(w) as s:
+        pair, orders = s.pair, f"{w.schema}.orders"
+        s.run(50)
+        s.equal()
+        s.daemon.command("topic", "pause", w.schema, "--reason", "the servers are exchanged")
+        s.run(50)
+        pair.switch(pair.second, pair.first)
+        s.lead(pair.second)
+        s.run(50)
+        if s.state()["state"] != "created" or "the servers are exchanged" not in s.state()["reason"]:
+            raise Failed(f"the paused topic is {s.state()}")
+        s.daemon.command("topic", "resume", w.schema)
+        s.equal()
+        s.daemon.command("index", "pause", orders)
+        s.run(50)
+        pair.follow(pair.first, pair.second)
+        pair.switch(pair.first, pair.second)
+        s.lead(pair.first)
+        s.run(50)
+        wait_until("the topic follows the first server again", lambda: s.state()["state"] == "running", 60)
+        if w.table(s.daemon, "orders")["state"] != "held":
+            raise Failed(f"the paused index is {w.table(s.daemon, 'orders')}")
+        s.daemon.command("index", "resume", orders)
+        s.equal()
+
+
 def test_another_address_in_the_definition_leads_to_the_server_that_took_over(w):
     with Stage(w) as s:
         s.run(50)

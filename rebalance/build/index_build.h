@@ -7,7 +7,7 @@
  * chunk whose documents are not acknowledged, so an interrupted build goes on where it was cut
  * off. At the end the build compares the number of rows and documents, repeats deletes that
  * came meanwhile, compares a sample of documents with their rows (ADR 46), and moves the alias
- * in one call (design part 7, rules 6 and 8).
+ * in one call (docs/rules.md, rules 6 and 8).
  *
  * @thread its own; status, set_rate, ask_to_stop, stop: any
  */

@@ -35,7 +35,7 @@ static bool look(struct asking *asking, const struct server_access *server,
     return ok;
 }
 
-/* Only GTIDs tell how far a replica is (design part 7, rule 4). */
+/* Only GTIDs tell how far a replica is (docs/rules.md, rule 4). */
 static void judge(const struct database_definition *db, const struct server_info *topic,
                   const struct server_info *own, struct problems *problems)
 {

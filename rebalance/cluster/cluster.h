@@ -2,7 +2,7 @@
  * The cluster: which node owns what.
  *
  * Every source and build is owned under a term, and the store refuses writes under an older
- * term (design part 7, rule 9). The embedded implementation owns everything on this node.
+ * term (docs/rules.md, rule 9). The embedded implementation owns everything on this node.
  * Taking a thing raises its term, which fences off a forgotten other process. ZooKeeper will be
  * the second implementation.
  *

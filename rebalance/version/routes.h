@@ -35,7 +35,7 @@ void coordinator_route_published(struct coordinator *co,
     NEEDS(co->admin_lock);
 /*
  * Route the version's topic and the other topics whose tables it shows, before its first row is
- * read (design part 7, rule 8).  Skips topics that have the version from an earlier call: if
+ * read (docs/rules.md, rule 8).  Skips topics that have the version from an earlier call: if
  * each call asked again, a topic that needs longer than timeout_ms would never be ready.
  */
 bool coordinator_route_build(struct coordinator *co, const struct stored_version *v,

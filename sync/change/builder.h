@@ -101,7 +101,7 @@ void builder_skip_to(struct builder *b, uint64_t version);
 /* All events up to this version were processed in this run; may be inside a transaction. */
 uint64_t builder_handled(const struct builder *b);
 
-/* Expect the log's last known transaction where the dump begins (design part 7, rule 3). */
+/* Expect the log's last known transaction where the dump begins (docs/rules.md, rule 3). */
 void builder_expect(struct builder *b, const struct commit_position *known);
 
 /* Process nothing more until the next dump: a prerequisite failed with why. */

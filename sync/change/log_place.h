@@ -4,7 +4,7 @@
  * Follows the steps of a log: the file and its number, the end of the last complete
  * transaction, and the GTID event of the current one.  If the place is known from before, the
  * GTID event there must match by header and checksum, and nothing of a transaction may precede
- * it (design part 7, rule 3).
+ * it (docs/rules.md, rule 3).
  *
  * All zero is the state before any dump.  Values of one thread.
  */

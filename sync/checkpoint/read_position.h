@@ -1,7 +1,7 @@
 /*
  * What a source's stream reader has read: a position, and the GTIDs up to it.
  *
- * Every re-read takes its stamp from here (design part 7, rule 4).  The position never goes
+ * Every re-read takes its stamp from here (docs/rules.md, rule 4).  The position never goes
  * back, even if the stream restarts at an earlier place.
  *
  * @thread any (locked inside)

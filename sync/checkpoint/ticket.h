@@ -2,7 +2,7 @@
  * struct ticket: the account of one (row change, index version).
  *
  * A row change enters once per index version that it concerns and leaves once, with the worst
- * outcome of its documents (design part 7, rule 13).  Everybody with work left for the change
+ * outcome of its documents (docs/rules.md, rule 12).  Everybody with work left for the change
  * holds a reference.  The last one to go updates the counters and reports to the change's
  * transaction in the checkpoint.
  *

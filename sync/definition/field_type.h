@@ -1,5 +1,5 @@
 /*
- * The index field type for a column type, by the table of the contract (design, part 4), and
+ * The index field type for a column type, by the table of docs/definitions.md, and
  * the rest of the field's mapping from the column's definition.
  *
  * The engines name a few types differently (flat_object and flattened, knn_vector and

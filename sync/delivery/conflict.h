@@ -4,7 +4,7 @@
  * The write is superseded if the stored version is of our lineage and not above the highest one
  * given out.  Any other version stops the index: a lost store or another writer must not freeze
  * it in silence.  If the write is the result of a re-read, and the stored version lies in the
- * gap above its stamp, read the document again and stamp it higher (design part 7, rule 3).  In
+ * gap above its stamp, read the document again and stamp it higher (docs/rules.md, rule 3).  In
  * an index with areas, which raise the stored version, do so for any write that this gap
  * refuses (sync/delivery/document/area.h): a delete from the stream may also be the newest.
  *

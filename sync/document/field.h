@@ -1,7 +1,7 @@
 /*
  * struct field: how one column's value becomes a member of a document.
  *
- * Formats are those of the contract (design, part 4): exact numbers, ISO 8601 dates, base64
+ * Formats are those of docs/definitions.md: exact numbers, ISO 8601 dates, base64
  * bytes, GeoJSON geometry.  Row images and SELECTed rows take the same path.
  *
  * @thread any (pure)

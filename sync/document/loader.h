@@ -2,7 +2,7 @@
  * Load documents by key: many keys per statement, one statement per relation level.
  *
  * Matches rows to requests in SQL or by exact integers, never by text bytes, because collations
- * differ.  The caller must have opened the reads that make the stamp true (design part 7, rule
+ * differ.  The caller must have opened the reads that make the stamp true (docs/rules.md, rule
  * 4), one per topic of the plan, in that order; the loader only SELECTs.
  */
 #ifndef SYNC_DOCUMENT_LOADER_H

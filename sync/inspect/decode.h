@@ -1,5 +1,5 @@
 /*
- * `millrace binlog decode`: print a log as JSON lines (design part 6).
+ * `millrace binlog decode`: print a log as JSON lines.
  */
 #ifndef SYNC_INSPECT_DECODE_H
 #define SYNC_INSPECT_DECODE_H

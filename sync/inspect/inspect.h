@@ -1,5 +1,5 @@
 /*
- * `millrace binlog inspect`: what a log contains, in figures (design part 6).
+ * `millrace binlog inspect`: what a log contains, in figures.
  *
  * Prints a JSON object for each file of the log: who wrote it and in which format, which time
  * and GTIDs it spans, events by type, row changes by table, statements that change tables, the

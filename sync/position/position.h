@@ -2,7 +2,7 @@
  * struct position: a file name and a 64-bit offset in a server's binlog.
  *
  * Positions compare by file number, then by offset.  They are comparable only within one epoch:
- * one lineage of one server (design part 7, rule 3).
+ * one lineage of one server (docs/rules.md, rule 3).
  */
 #ifndef SYNC_POSITION_POSITION_H
 #define SYNC_POSITION_POSITION_H

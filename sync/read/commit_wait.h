@@ -1,5 +1,5 @@
 /*
- * A statement that returns once a row's last change is committed (design part 7, rule 4).
+ * A statement that returns once a row's last change is committed (docs/rules.md, rule 4).
  *
  * MySQL without GTIDs cannot say which transactions are committed.  But the transaction that
  * changed a row holds its lock until the commit is visible, so a locking read of the row waits

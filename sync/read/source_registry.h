@@ -3,7 +3,7 @@
  * server.
  *
  * Documents of one topic may show tables of others.  A read of those goes to their server, and
- * includes what their own reader has read (design part 7, rule 4).
+ * includes what their own reader has read (docs/rules.md, rule 4).
  *
  * @thread any (locked inside)
  */

@@ -1,5 +1,5 @@
 /*
- * Open reads with a true stamp: what a re-read certainly includes (design part 7, rule 4).
+ * Open reads with a true stamp: what a re-read certainly includes (docs/rules.md, rule 4).
  *
  * The binlog may show a row event before SELECT shows its commit.  So documents get a stamp
  * only from a read opened here first:
@@ -45,7 +45,7 @@ struct read_view_options {
 
 /*
  * Open the read on c.  *stamp is at least at_least, which may exceed a position by up to 18
- * (the gap of design part 7, rule 3); a read at that position is then sufficient.  ERR_RETRY if
+ * (the gap of docs/rules.md, rule 3); a read at that position is then sufficient.  ERR_RETRY if
  * the position is not visible within the timeout or the connection is lost; ERR_STOP.  End with
  * read_view_close().
  */

@@ -3,7 +3,7 @@
  *
  * Positions of two servers are not comparable, so GTIDs decide: the other server must have
  * executed everything we read from the old one, and its log must still contain everything after
- * (design part 7, rule 3).
+ * (docs/rules.md, rule 3).
  *
  * @thread one at a time per connection; blocks
  */

@@ -1,8 +1,8 @@
 /*
  * Delivery, with real threads and real sockets, against a search engine in memory.
  *
- * Areas that are written alone: each trap of an update without a version (design part 7,
- * rule 10).  Documents are {"text":..., "part":...}, and "part" is the area.
+ * Areas that are written alone: each trap of an update without a version (ADR 18).
+ * Documents are {"text":..., "part":...}, and "part" is the area.
  */
 #include "config.h"
 

@@ -12,7 +12,7 @@
  * AREA_WHOLE if the whole document must be written:
  *
  *   - AREA_UPDATES_MAX updates came since the last whole write, as the next write of the stream
- *     may have a version that close (design part 7, rule 3);
+ *     may have a version that close (docs/rules.md, rule 3);
  *   - the stored version would rise above the stamp;
  *   - the stored version is below the floor;
  *   - `_millrace` is missing.

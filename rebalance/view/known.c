@@ -172,11 +172,12 @@ static void check_verify(const struct table_view *t, struct doctor_list *l)
 {
     struct buf fix = {0};
 
-    buf_append(&fix, STR("correct what the message names, then millrace index create "));
+    buf_append(&fix, STR("if `why` names a cause, correct that, then millrace index create "));
     buf_append_word(&fix, table_name(t->d));
-    buf_append(&fix, STR("; if nothing is to be corrected, millrace verify "));
+    buf_append(&fix, STR("; if a comparison found too many differences, look at millrace "
+                         "report list, then millrace verify "));
     buf_append_word(&fix, table_name(t->d));
-    buf_append(&fix, STR(" --repair (and --yes, if it has found more than it may repair)"));
+    buf_append(&fix, STR(" --repair --yes"));
     if (t->verify.len > 0)
         add(l, "table", table_name(t->d),
             &(struct doctor_check){.id = STR("table.verify"),

@@ -160,7 +160,8 @@ static const struct command_option verify_options[] = {
     {"values", 0, NULL, "show the values that differ", NULL},
     {"version", 0, "N", "this version of the index, if it is current", NULL},
     {"where", 0, "SQL", "only rows that meet this condition", NULL},
-    {"yes", 'y', NULL, "repair also if more than 5 % or 10,000 documents differ", NULL},
+    {"yes", 'y', NULL,
+     "repair also if more than 5 % or 10,000 documents differ; needs a report", NULL},
     END,
 };
 
@@ -280,7 +281,8 @@ static const struct command list[] = {
      "the rows that meet the condition, and does not look for documents without a row.\n\n"
      "With --repair, has the rows read again and looks once more.  If more than 5 % of the "
      "index or 10,000 documents would change, it changes nothing without --yes.\n\n"
-     "Exit code 0: equal, or repaired and seen equal.  1: differences.  2: wrong usage.  "
+     "Exit code 0: equal, or repaired and seen equal.  1: differences.  2: wrong usage, or "
+     "refused.  "
      "75: could not be judged now.",
      NEED_DAEMON, command_verify, NULL, 0, 1, verify_options, "table", false,
      "verify shop.orders --key 42 --repair"},
@@ -292,7 +294,8 @@ static const struct command list[] = {
      "It cannot see deleted rows, rows without a value in the column, and changes of related "
      "rows: millrace verify does.  If more than 5 % of the index or 10,000 documents would "
      "change, it changes nothing and marks the index to be verified.\n\n"
-     "Exit code 0: equal, or repaired and seen equal.  1: differences.  2: wrong usage.  "
+     "Exit code 0: equal, or repaired and seen equal.  1: differences.  2: wrong usage, or "
+     "refused.  "
      "75: could not be judged now, or a verification of the index runs.",
      NEED_DAEMON, command_check, NULL, 0, 1, check_options, "table", false,
      "check --all --repair"},
@@ -305,8 +308,8 @@ static const struct command list[] = {
      "nothing.\n\n"
      "With --log, also lists the changes of the row in the server's log: at most 1,000, and as "
      "far as 20 seconds lead; to go on from there, give --from.\n\n"
-     "Exit code 0: equal, or rightly absent.  1: different.  2: wrong usage.  75: could not be "
-     "judged now.",
+     "Exit code 0: equal, or rightly absent.  1: different.  2: wrong usage, or refused.  75: "
+     "could not be judged now.",
      NEED_DAEMON, command_trace, NULL, 2, 2, trace_options, "table", false,
      "trace shop.orders 42"},
     {"mapping", "TABLE", "print the index mapping made from a table's columns", NULL,

@@ -218,7 +218,8 @@ const struct setting settings[] = {
                 "repairs what differs. A comparison of the whole index makes them first."),
     ROW(DURATION, "index.exchange_every", index_exchange_every_ms, "1h",
         RANGE(1000, 31536000000),
-        .help = "How long after the last such comparison of hashes the next one begins."),
+        .help = "How long after Millrace has compared the hashes of `index.trees` it compares "
+                "them again."),
     ROW(CHOICE, "index.verify_builds", index_verify_builds, "sample",
         .choices = "sample full none",
         .help = "What a build compares with its rows before searches see it: a sample, all "
@@ -233,14 +234,15 @@ const struct setting settings[] = {
         .help = "How long after the last comparison of a whole index (or its build, if that is "
                 "later) Millrace compares it again and repairs what differs, as `millrace "
                 "verify --repair` does; up to a quarter earlier, so that indexes take turns. "
-                "`never`: only who asks for it, and `index.trees` where they are missing."),
+                "`never`: Millrace compares an index only if a person asks, or to make missing "
+                "trees (`index.trees`)."),
     ROW(COUNT, "index.verify_rate", index_verify_rate, "1000", RANGE(0, 1000000000),
         .help = "How many rows and documents per second such a comparison reads; 0: no limit."),
     ROW(DURATION_OR_NEVER, "index.verify_within", index_verify_within_ms, "never",
         RANGE(0, 31536000000),
-        .help = "How long after the last `millrace verify` of a whole index (or its build, if "
-                "that is later) status and doctor warn that nobody has compared it since; "
-                "`never`: they do not."),
+        .help = "How long after the last comparison of a whole index with its rows, whoever "
+                "ordered it (or its build, if that is later), status and doctor warn; `never`: "
+                "they do not."),
     ROW(SIZE, "source.event_max", source_event_max, "64MiB", RANGE(1048576, 1073741824),
         .help = "Largest binlog event with rows. A larger one stops its table, if Millrace "
                 "follows that table."),

@@ -310,7 +310,7 @@ static const struct form_field compare_fields[] = {
      .help = "How often Millrace compares the whole index with its rows; default: "
              "`index.verify_every`."},
     {"rate", FORM_COUNT, 0, AT(table_definition, compare.rate),
-     .help = "Rows and ids a second that such a comparison reads; default: "
+     .help = "Rows and ids a second that the next such comparison reads; default: "
              "`index.verify_rate`."},
 };
 static const struct form form_compare = {

@@ -1,5 +1,5 @@
 """A person pauses an index or a topic: it says so everywhere, others go on, nothing is lost when it goes on."""
-from servers import Failed, stays, wait_until
+from servers import Failed, http, stays, wait_until
 from test_held import table, two_tables
 from test_purge import count, outstanding
 
@@ -25,12 +25,33 @@ def doctor_says(daemon, words):
         raise Failed(f"doctor does not say {words!r}:\n{printed}")
 
 
+def is_told_everywhere(daemon, group, check, reason, fix):
+    """By `doctor`, `status`, the exit code of `status --check`, the page, and the metrics."""
+    checked = daemon.command("status", "--check", ok=(1,)).stdout
+    for where, text in (("doctor", daemon.command("doctor", ok=(1,)).stdout), ("status", daemon.command("status").stdout),
+                        ("status --check", checked), ("the page", http("GET", daemon.url + "/")[1])):
+        for words in (group, reason, fix):
+            if words not in text:
+                raise Failed(f"{where} does not say {words!r}:\n{text}")
+    if daemon.metric("millrace_ok") != 0 or daemon.metric("millrace_checks", check=check, status="fail") != 1:
+        raise Failed(f"the metrics have no failed {check}")
+
+
+def all_is_well(daemon):
+    wait_until("all is well again", lambda: daemon.json("status")["ok"])
+    daemon.command("status", "--check")
+    if daemon.metric("millrace_ok") != 1:
+        raise Failed("the metrics say that something is wrong")
+
+
 def is_shown(w, daemon, name, reason):
     t = wait_until(f"{name} is shown as paused",
                    lambda: table(w, daemon, name)["state"] == "held" and table(w, daemon, name))
     if reason not in t["reason"] or t["fix"] != f"millrace index resume {w.schema}.{name}":
         raise Failed(f"reason and fix are {t['reason']!r} and {t['fix']!r}")
-    doctor_says(daemon, reason)
+    is_told_everywhere(daemon, f"table {w.schema}.{name}", "table.runs", reason, t["fix"])
+    if daemon.metric("millrace_table_state", table=f"{w.schema}.{name}", state="held") != 1:
+        raise Failed(f"the metrics do not say that {name} is held")
 
 
 def test_a_paused_index_stays_as_it_is_over_a_kill_and_others_go_on(w):
@@ -53,6 +74,7 @@ def test_a_paused_index_stays_as_it_is_over_a_kill_and_others_go_on(w):
     wait_until("nothing purged is left", lambda: outstanding(daemon) == 0, 60)
     if daemon.json("dead-letter", "list")["items"]:
         raise Failed("there are dead letters")
+    all_is_well(daemon)
 
 
 def test_a_daemon_with_a_paused_index_drains_and_its_neighbour_is_built(w):
@@ -122,7 +144,7 @@ def test_a_paused_topic_reads_nothing_over_a_restart_until_it_is_resumed(w):
             raise Failed(f"the topic is shown as {t}")
         if t["fix"] != f"millrace topic resume {w.schema}":
             raise Failed(f"the fix is {t['fix']!r}")
-        doctor_says(daemon, "the server moves")
+        is_told_everywhere(daemon, f"topic {w.schema}", "topic.runs", "the server moves", t["fix"])
         stays("nothing is read", lambda: value(w, "busy", 1) == 1, 3, 0.5)
         daemon.stop()
         daemon.start()
@@ -130,3 +152,4 @@ def test_a_paused_topic_reads_nothing_over_a_restart_until_it_is_resumed(w):
     w.equal(daemon)
     if topic(w, daemon)["state"] != "running" or count(daemon, "purged") > 0:
         raise Failed(f"the topic is {topic(w, daemon)}")
+    all_is_well(daemon)

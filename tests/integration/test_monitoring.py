@@ -1,4 +1,5 @@
 """What watches over a daemon: the port for metrics and health, and `status` for scripts and terminals."""
+import datetime
 import fcntl
 import json
 import os
@@ -170,6 +171,21 @@ def test_each_table_has_its_rate_its_oldest_change_and_its_metrics(w):
     if state[f"{w.schema}.{odd}"]["delivered"] is None or state[f"{w.schema}.{odd}"]["compared"] is not None:
         raise Failed(f"it is shown as {state}")
     families_are_whole(http("GET", daemon.url + "/metrics")[1])
+    daemon.command("index", "pause", f"{w.schema}.part")
+    begun = time.time()
+    w.sql("UPDATE part SET a = 2")
+    part = wait_until("the change that waits is shown", lambda: w.table(daemon, "part")["oldest"] and w.table(daemon, "part"))
+    oldest = datetime.datetime.fromisoformat(part["oldest"].replace("Z", "+00:00")).timestamp()
+    if not begun - 10 < oldest <= time.time() or part["lag_seconds"] <= 0:
+        raise Failed(f"a row was changed at {begun:.0f}, and the table is shown as {part}")
+    topic = daemon.json("status")["topics"][0]
+    if topic["lag_of"] != f"{w.schema}.part" or w.table(daemon, odd)["oldest"] is not None:
+        raise Failed(f"only the paused table lacks a change, and the topic is {topic}, the other table {w.table(daemon, odd)}")
+    if not 0 < daemon.metric("millrace_table_lag_seconds", table=f"{w.schema}.part") < 60:
+        raise Failed("the metrics do not show the lag of the table that lacks a change")
+    daemon.command("index", "resume", f"{w.schema}.part")
+    w.equal(daemon)
+    wait_until("no change is shown as waiting", lambda: w.table(daemon, "part")["oldest"] is None)
 
 
 def families_are_whole(text):

@@ -44,6 +44,21 @@ def test_an_unreachable_server_is_said(w):
     nothing_stored(daemon)
 
 
+def test_the_port_of_the_engine_given_as_that_of_the_database_is_said_and_the_other_way_round(w):
+    daemon = w.millrace()
+    expect(daemon.apply(small(w, address=f"127.0.0.1:{w.engine.port}"), ok=None), 1, str(w.engine.port),
+           "does not greet as MySQL does: give the database's address, not the search engine's")
+    nothing_stored(daemon)
+    daemon = w.millrace(start=False, search={"url": [f"http://127.0.0.1:{w.db.port}"]})
+    daemon.start(wait=False)
+    wait_until("the daemon answers commands", lambda: daemon.command("status", ok=None).returncode == 0)
+    daemon.apply(w.definitions({"table": "thing"}))
+    mistake = f"{w.db.port}.*does not speak HTTP: give the search engine's address, not the database's"
+    expect(daemon.command("doctor", ok=None), 1, f"search engine: .*{mistake}")
+    wait_until("the topic waits for the engine", lambda: daemon.json("status")["topics"][0]["reason"])
+    expect(daemon.build(f"{w.schema}.thing", ok=None), 75, mistake)
+
+
 def test_a_missing_privilege_is_said_with_the_statement_that_gives_it(w):
     definitions = small(w)
     w.db.sql("CREATE USER IF NOT EXISTS poor@'127.0.0.1' IDENTIFIED BY 'poor'",
@@ -77,10 +92,10 @@ def test_tables_of_a_pattern_that_may_not_be_seen_are_said_with_the_statement_th
 
 def test_a_field_of_a_type_that_the_engine_lacks_is_said(w):
     definitions = small(w)
-    definitions["tables"][0]["mapping"] = {"properties": {"extra": {"type": "no_such_type"}}}
     daemon = w.millrace()
-    for how in ["-n"], []:
-        expect(daemon.apply(definitions, *how, ok=None), 1, "thing`: .*no_such_type.*extra", "install the engine's plugin")
+    for kind, *how in ("no_such_type",), ("no_such_type", "-n"), ("knn_vector", "-n"), ("geo_shape", "-n"):  # the test engine has no plugins
+        definitions["tables"][0]["mapping"] = {"properties": {"extra": {"type": kind}}}
+        expect(daemon.apply(definitions, *how, ok=None), 1, rf"thing`: .*\[{kind}\].*extra", "install the engine's plugin")
     nothing_stored(daemon)
 
 

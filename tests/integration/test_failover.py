@@ -111,6 +111,10 @@ def test_a_daemon_that_was_away_follows_the_server_that_took_over(w):
 def test_a_paused_topic_and_a_paused_index_stay_paused_over_a_failover(w):
     with Stage(w) as s:
         pair, orders = s.pair, f"{w.schema}.orders"
+
+        def versions():
+            return {key: version for key, _, version in w.engine.documents(w.index("orders"))}
+
         s.run(50)
         s.equal()
         s.daemon.command("topic", "pause", w.schema, "--reason", "the servers are exchanged")
@@ -123,6 +127,7 @@ def test_a_paused_topic_and_a_paused_index_stay_paused_over_a_failover(w):
         s.daemon.command("topic", "resume", w.schema)
         s.equal()
         s.daemon.command("index", "pause", orders)
+        paused = versions()
         s.run(50)
         pair.follow(pair.first, pair.second)
         pair.switch(pair.first, pair.second)
@@ -131,6 +136,9 @@ def test_a_paused_topic_and_a_paused_index_stay_paused_over_a_failover(w):
         wait_until("the topic follows the first server again", lambda: s.state()["state"] == "running", 60)
         if w.table(s.daemon, "orders")["state"] != "held":
             raise Failed(f"the paused index is {w.table(s.daemon, 'orders')}")
+        w.equal(s.daemon, [f"{w.schema}.customer", f"{w.schema}.product"], seconds=60)
+        if versions() != paused:
+            raise Failed(f"the paused index was written to: {versions().items() ^ paused.items()}")
         s.daemon.command("index", "resume", orders)
         s.equal()
 

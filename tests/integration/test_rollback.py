@@ -78,6 +78,9 @@ def test_a_rollback_shows_the_old_definition_with_the_changes_since_and_back(w):
     equal(w, daemon, NEW)
     roll_back(w, daemon, "--to", "1")
     equal(w, daemon, OLD)
+    create(w, daemon)  # --keep was for one switch
+    is_searched(w, daemon, 3)
+    refused(w, daemon, "is not current", "--to", "1")
 
 
 def test_a_rollback_that_is_killed_is_finished_by_the_next_daemon(w):

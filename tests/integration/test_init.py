@@ -231,6 +231,24 @@ def test_a_user_without_rights_is_told_the_grants(w):
         w.db.sql(f"DROP USER {user}")
 
 
+def test_a_server_that_logs_statements_is_told_as_the_doctor_tells_it(w):
+    w.sql("CREATE TABLE a (id INT PRIMARY KEY)")
+    daemon, f = w.millrace(), Folder(w)
+    daemon.apply(w.definitions({"table": "a"}))
+    before = w.db.sql("SELECT @@GLOBAL.binlog_format")[0][0]
+    w.db.sql("SET GLOBAL binlog_format = STATEMENT")
+    try:
+        said = f.init(ok=1).stdout
+        wanted = [line.strip() for line in daemon.command("doctor", ok=(1,)).stdout.splitlines() if "binlog_format" in line]
+    finally:
+        w.db.sql(f"SET GLOBAL binlog_format = {before}")
+    if len(wanted) < 2 or any(line not in said for line in wanted):
+        raise Failed(f"the doctor says {wanted}, init:\n{said}")
+    if "once the failed checks are repaired" not in said:
+        raise Failed(f"the next commands do not wait for the repair: {said}")
+    f.read()
+
+
 def test_two_thousand_tables_take_a_few_statements(w):
     script = ["SET sql_log_bin = 0;"] + [f"CREATE TABLE t{i} (id INT PRIMARY KEY) ENGINE MyISAM;" for i in range(1900)]
     script += ["CREATE TABLE u0 (id INT PRIMARY KEY);"]

@@ -2,6 +2,7 @@
 import json
 import os
 import pty
+import re
 import subprocess
 
 from servers import BINARY, Failed
@@ -80,6 +81,38 @@ def test_errors_are_json_objects_where_the_output_is_json(w):
     if (found["errors"][0]["line"], found["errors"][0]["column"]) != (1, 11):
         raise Failed(f"the mistake has no place: {found}")
     error(failed("table", "get", "a.b"), "reject", 1)
+
+
+ARGUMENTS = {"TABLE": "a.b", "DATABASE.TABLE": "a.b", "KEY": "1", "ID": "1", "FILE...": "missing.yaml", "NAME": "none", "TOPIC": "none",
+             "JOB": "none", "NAME=VALUE...": "workers=no", "SHELL": "csh", "mysql://USER@HOST[:PORT]/DATABASE": "mysql://u@127.0.0.1:1/d"}
+COMMAND = re.compile(r"  (\S.*?)(?:  .*)?")
+
+
+def all_commands(daemon):
+    """As `millrace --help` lists them, with arguments of which nothing is there."""
+    text = daemon.command("--help").stdout.split("Options of every command")[0]
+    listed = [found[1].split() for found in map(COMMAND.fullmatch, text.splitlines()) if found]
+    return [[ARGUMENTS.get(word, word) for word in words if not word.startswith("[")] for words in listed]
+
+
+def test_every_command_that_fails_says_so_as_a_json_object(w):
+    """Without a daemon, definitions and files; what succeeds then is no subject here."""
+    daemon = w.millrace(start=False)
+    commands, failed = all_commands(daemon), []
+    for words in commands:
+        error(daemon.command(*words, "--no-such", "-o", "json", ok=None), "reject", 2, "there is no option --no-such")
+        if words == ["run"]:  # its errors are lines of the log
+            continue
+        done = daemon.command(*words, "-o", "json", ok=None)
+        if "needs --yes" in done.stderr:
+            error(done, "reject", 2)
+            done = daemon.command(*words, "--yes", "-o", "json", ok=None)
+        if words == ["doctor"]:  # whose findings are its output
+            json.loads(done.stdout)
+        elif done.returncode != 0:
+            failed.append(error(done, "retry" if done.returncode == 75 else "reject", done.returncode))
+    if len(commands) < 50 or len(failed) < 30 or not all(found["message"] for found in failed):
+        raise Failed(f"{len(failed)} of {len(commands)} commands failed, and said {[found['message'] for found in failed]}")
 
 
 def start_of_log(daemon, *options, **environment):

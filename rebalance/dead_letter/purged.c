@@ -10,7 +10,8 @@
  *
  * For an index that accepts nothing, the thread hands over one key at a time.  This key waits
  * like every change of the index.  If no other change waits, its write is the one that shows
- * when the index accepts writes again.
+ * when the index accepts writes again.  For an index that a person paused, it hands over none:
+ * delivery would purge it again at once.
  */
 #include "config.h"
 
@@ -20,6 +21,7 @@
 #include "rebalance/dead_letter/repeats.h"
 #include "rebalance/dead_letter/replay.h"
 #include "rebalance/state/parts.h"
+#include "rebalance/state/pauses.h"
 
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
@@ -364,8 +366,11 @@ static bool end_rows(struct coordinator *co, struct purged_index *p, struct err 
     return count_down(co, p, changes) > 0 || recount(co, p, err);
 }
 
-/* Tell whether the index's version is gone or replaced.  The new version has all rows. */
-static bool is_replaced(struct coordinator *co, const struct purged_index *p)
+/*
+ * Tell whether the index's version is gone or replaced.  The new version has all rows.  paused:
+ * whether a person paused the index.
+ */
+static bool is_replaced(struct coordinator *co, const struct purged_index *p, bool *paused)
 {
     struct catalogue *c = coordinator_catalogue(co);
     const struct stored_version *v = NULL;
@@ -377,6 +382,7 @@ static bool is_replaced(struct coordinator *co, const struct purged_index *p)
 
     const bool replaced = v == NULL || !catalogue_is_live(v);
 
+    *paused = !replaced && catalogue_pause(c, PAUSE_INDEX, alias) != NULL;
     catalogue_unref(c);
     return replaced;
 }
@@ -406,12 +412,13 @@ static void begin(struct coordinator *co, struct purged_index *p)
 {
     const uint64_t before = p->after_id;
     struct err err = {0};
+    bool paused;
 
-    if (is_replaced(co, p)) {
+    if (is_replaced(co, p, &paused)) {
         drop_index(co, p);
         return;
     }
-    if (load_rows(co, p, &err) &&
+    if (!paused && load_rows(co, p, &err) &&
         (p->n_rows > 0 ? hand_over(co, p, &err) : end_of_rows(co, p, &err)) && p->n_rows > 0)
         return;
     if (err.kind != ERR_NONE && err.kind != ERR_STOP)

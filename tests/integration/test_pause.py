@@ -68,7 +68,10 @@ def test_a_paused_index_stays_as_it_is_over_a_kill_and_others_go_on(w):
     w.equal(daemon, [f"{w.schema}.idle"])
     is_shown(w, daemon, "busy", "the cluster is upgraded")
     wait_until("its changes wait as keys", lambda: outstanding(daemon) > 0)
-    stays("nothing is written to it", lambda: value(w, "busy", 2) == 0, 3, 0.5)
+    wait_until("all of them wait so", lambda: daemon.metric("millrace_changes_in_flight") == 0)
+    waiting = outstanding(daemon)
+    stays(lambda: f"nothing is written to it, and {waiting} changes wait, not {outstanding(daemon)}",
+          lambda: value(w, "busy", 2) == 0 and outstanding(daemon) == waiting, 3, 0.5)
     daemon.command("index", "resume", busy)
     w.equal(daemon, seconds=60)
     wait_until("nothing purged is left", lambda: outstanding(daemon) == 0, 60)

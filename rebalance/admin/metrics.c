@@ -11,6 +11,7 @@
 #include "rebalance/view/known.h"
 #include "rebalance/view/view.h"
 
+#include "src/base/clock.h"
 #include "src/metric/metric.h"
 
 #include <inttypes.h>
@@ -73,7 +74,8 @@ static void put_topic(struct buf *out, const struct topic *t)
         metric_put_u64(out, METRIC_SOURCE_BACKLOG, s.lag_bytes, topic);
     metric_put_double(out, METRIC_SOURCE_LAST_EVENT, (double)s.event_ms / 1000, topic);
     metric_put_u64(out, METRIC_SOURCE_RETENTION, s.source.server.retention_s, topic);
-    metric_put_u64(out, METRIC_SOURCE_LAG_THREATENS, coordinator_lag_threatens(&s), topic);
+    metric_put_u64(out, METRIC_SOURCE_LAG_THREATENS,
+                   coordinator_lag_threatens(&s, clock_wall_ms()), topic);
     metric_put_u64(out, METRIC_SOURCE_RECONNECTS, s.source.reconnects, topic);
     metric_put_u64(out, METRIC_BINLOG_EVENTS, s.builder.inserts, topic, STR("insert"));
     metric_put_u64(out, METRIC_BINLOG_EVENTS, s.builder.updates, topic, STR("update"));

@@ -6,7 +6,6 @@
 
 #include "rebalance/state/parts.h"
 #include "rebalance/state/pauses.h"
-#include "src/base/clock.h"
 #include "src/base/human.h"
 
 #include <inttypes.h>
@@ -48,15 +47,15 @@ static void warn(struct coordinator_view *v, struct topic_view *t,
 }
 
 /* Such a lag can end in a purged log. */
-bool coordinator_lag_threatens(const struct pipeline_status *s)
+bool coordinator_lag_threatens(const struct pipeline_status *s, int64_t now_ms)
 {
     return s->source.server_known && s->source.server.retention_s > 0 &&
-           lag_seconds(s->lag, clock_wall_ms()) > (double)s->source.server.retention_s / 2;
+           lag_seconds(s->lag, now_ms) > (double)s->source.server.retention_s / 2;
 }
 
 static void warn_of_retention(struct coordinator_view *v, struct topic_view *t)
 {
-    if (coordinator_lag_threatens(&t->status))
+    if (coordinator_lag_threatens(&t->status, v->now_ms))
         warn(v, t, &retention,
              "the lag of %.0f s is more than half of the %" PRIu64
              " s that the server keeps its binlog; fix: raise binlog_expire_logs_seconds, "
@@ -96,7 +95,7 @@ static void warn_of_silence(struct coordinator_view *v, struct topic_view *t)
     buf_free(&since);
 }
 
-static void look_at_warnings(struct coordinator_view *v, struct topic_view *t)
+void coordinator_warn_of_topic(struct coordinator_view *v, struct topic_view *t)
 {
     warn_of_retention(v, t);
     warn_of_prepared(v, t);
@@ -130,7 +129,7 @@ static void look_at_running(struct coordinator_view *v, struct topic_view *t,
                      : arena_copy(v->arena, str_from(t->status.source.fix)),
     };
     t->lag = t->status.lag;
-    look_at_warnings(v, t);
+    coordinator_warn_of_topic(v, t);
 }
 
 static bool look_at_pause(struct coordinator_view *v, struct topic_view *t)

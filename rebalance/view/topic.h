@@ -4,7 +4,15 @@
 
 #include "rebalance/state/parts.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
+struct coordinator_view;
+struct topic_view;
+
 /* Whether the lag exceeds half of the server's log retention. */
-bool coordinator_lag_threatens(const struct pipeline_status *s);
+bool coordinator_lag_threatens(const struct pipeline_status *s, int64_t now_ms);
+/* Add the warnings of a topic that runs, whose status the view has. */
+void coordinator_warn_of_topic(struct coordinator_view *v, struct topic_view *t);
 
 #endif

@@ -171,6 +171,7 @@ unit_tests += \
 	%D%/test_temporal \
 	%D%/test_thread \
 	%D%/test_ticket \
+	%D%/test_topic_warnings \
 	%D%/test_trace_code \
 	%D%/test_transaction \
 	%D%/test_transform \

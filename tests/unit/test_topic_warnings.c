@@ -1,0 +1,180 @@
+#include "config.h"
+
+#include "tests/unit/unit.h"
+
+#include "rebalance/view/topic.h"
+
+#include "rebalance/admin/questions.h"
+#include "rebalance/doctor/doctor.h"
+#include "rebalance/state/parts.h"
+#include "rebalance/state/pauses.h"
+#include "rebalance/view/known.h"
+#include "rebalance/view/view.h"
+#include "src/base/clock.h"
+#include "src/search/search.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DAY_S  INT64_C(86400)
+#define NOW_MS INT64_C(1700000000000)
+
+/* A node that was not started, with a topic and a store in a file. */
+struct fixture {
+    char path[40];
+    struct coordinator_options opt;
+    struct coordinator *co;
+};
+
+static int set_up(void **state)
+{
+    static const struct stored_definition topic = {
+        STR("topic"), STR("shop"),
+        STR("{\"name\":\"shop\",\"address\":\"127.0.0.1:1\",\"user\":\"mill\"}")};
+    static struct fixture f;
+    const char *nobody = "http://127.0.0.1:1";
+    struct err err = {0};
+
+    f = (struct fixture){.path = "/tmp/millrace-test.XXXXXX"};
+
+    const int fd = mkstemp(f.path);
+
+    assert_true(fd >= 0);
+    close(fd);
+    f.opt.search = search_new(&(struct search_options){.urls = &nobody, .n_urls = 1});
+    assert_true(store_open_sqlite(&f.opt.store, f.path, &err));
+    assert_true(store_save_definitions(f.opt.store, 0, &topic, 1,
+                                       &(struct definition_effects){0}, &err));
+    assert_true(coordinator_open(&f.co, &f.opt, &err));
+    *state = &f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    char lock[sizeof(f->path) + 5];
+
+    coordinator_close(f->co);
+    search_free(f->opt.search);
+    store_close(f->opt.store);
+    snprintf(lock, sizeof(lock), "%s.lock", f->path);
+    unlink(lock);
+    unlink(f->path);
+    return 0;
+}
+
+/* How many warnings of the log's retention the doctor finds; all begin with this. */
+static size_t n_warnings(struct coordinator_view *v, const char *message, const char *fix)
+{
+    struct arena *a = arena_new();
+    struct doctor_list l;
+    size_t n = 0;
+
+    doctor_init(&l, a);
+    coordinator_check_known(v, &l);
+    for (size_t i = 0; i < l.n; i++) {
+        if (!str_equal(l.checks[i].id, STR("topic.retention")))
+            continue;
+        assert_int_equal(l.checks[i].status, DOCTOR_WARN);
+        assert_true(str_equal(l.checks[i].group, STR("topic shop")));
+        assert_ptr_equal(strstr(l.checks[i].message.ptr, message), l.checks[i].message.ptr);
+        assert_non_null(strstr(l.checks[i].fix.ptr, fix));
+        n++;
+    }
+    arena_free(a);
+    return n;
+}
+
+/* A pause that began so long ago, of a topic whose server kept its log for so long then. */
+static void expect_paused(struct fixture *f, int64_t age_s, uint64_t retention_s,
+                          const char *warning)
+{
+    const struct pause p = {.kind = STR(PAUSE_TOPIC),
+                            .name = STR("shop"),
+                            .at_ms = clock_wall_ms() - age_s * 1000,
+                            .retention_s = retention_s};
+    struct buf json = {0};
+    struct err err = {0};
+
+    assert_true(pause_store(f->opt.store, &p, &err));
+    assert_true(coordinator_refresh(f->co, &err));
+
+    struct coordinator_view *v = coordinator_view_new(f->co);
+
+    assert_int_equal(
+        n_warnings(v, warning == NULL ? "" : warning, "millrace topic resume shop"),
+        warning != NULL);
+    coordinator_view_free(v);
+    assert_true(coordinator_status(f->co, &json, &err));
+    assert_int_equal(strstr(json.ptr, "the topic has been paused for") != NULL,
+                     warning != NULL);
+    assert_int_equal(strstr(json.ptr, "\"warnings\":[]") != NULL, warning == NULL);
+    buf_free(&json);
+}
+
+static void a_pause_of_half_the_time_that_the_server_keeps_its_log_is_a_warning(void **state)
+{
+    struct fixture *f = *state;
+
+    expect_paused(f, 0, 2 * DAY_S, NULL);
+    expect_paused(f, DAY_S - 60, 2 * DAY_S, NULL);
+    expect_paused(f, DAY_S + 1, 2 * DAY_S, "the topic has been paused for 8640");
+    expect_paused(f, 1000 * DAY_S, 2 * DAY_S, "the topic has been paused for 864000");
+    expect_paused(f, 1000 * DAY_S, 0, NULL); /* for ever, or not known */
+}
+
+/* What a topic is warned of that runs and whose oldest change waits so long. */
+static void expect_lag(struct fixture *f, int64_t since_ms, struct source_status source,
+                       const char *warning)
+{
+    struct coordinator_view *v = coordinator_view_new(f->co);
+    struct topic_view *t = &v->topics[0];
+
+    v->now_ms = NOW_MS;
+    t->status = (struct pipeline_status){.source = source, .lag = {.since_ms = since_ms}};
+    coordinator_warn_of_topic(v, t);
+    assert_int_equal(coordinator_lag_threatens(&t->status, NOW_MS), warning != NULL);
+    assert_int_equal(
+        n_warnings(v, warning == NULL ? "" : warning, "raise binlog_expire_logs_seconds"),
+        warning != NULL);
+    coordinator_view_free(v);
+}
+
+static void a_lag_of_half_the_time_that_the_server_keeps_its_log_is_a_warning(void **state)
+{
+    struct fixture *f = *state;
+    const int64_t half_ms = DAY_S * 1000;
+    struct source_status s = {
+        .state = SOURCE_RUNNING,
+        .server_known = true,
+        .server = {.gtid = true, .retention_s = 2 * DAY_S},
+    };
+
+    expect_lag(f, LAG_NONE, s, NULL);
+    expect_lag(f, LAG_UNKNOWN, s, NULL);
+    expect_lag(f, NOW_MS - half_ms, s, NULL);
+    expect_lag(f, NOW_MS - half_ms - 1000, s,
+               "the lag of 86401 s is more than half of the 172800 s that the server keeps");
+    s.server.retention_s = 0; /* for ever */
+    expect_lag(f, NOW_MS - 100 * half_ms, s, NULL);
+    s.server.retention_s = 1;
+    s.server_known = false;
+    expect_lag(f, NOW_MS - half_ms, s, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            a_pause_of_half_the_time_that_the_server_keeps_its_log_is_a_warning, set_up,
+            tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_lag_of_half_the_time_that_the_server_keeps_its_log_is_a_warning, set_up,
+            tear_down),
+    };
+
+    return cmocka_run_group_tests_name("topic_warnings", tests, NULL, NULL);
+}

@@ -17,19 +17,21 @@ static bool read_pause(struct arena *a, const struct stored_value *v, struct pau
     const struct str thing = {v->name.ptr + strlen(PREFIX), v->name.len - strlen(PREFIX)};
     const char *slash = memchr(thing.ptr, '/', thing.len);
     struct buf reason = {0};
-    uint64_t at_ms = 0, retention_s = 0;
+    uint64_t at_ms = 0, retention_s = 0, needs_ms = 0;
 
     if (slash == NULL || v->content.len == 0)
         return false;
     (void)json_find_text(v->content, "/reason", &reason);
     (void)json_find_u64(v->content, "/at_ms", &at_ms);
     (void)json_find_u64(v->content, "/retention_s", &retention_s);
+    (void)json_find_u64(v->content, "/needs_ms", &needs_ms);
     *out = (struct pause){
         .kind = {thing.ptr, (size_t)(slash - thing.ptr)},
         .name = {slash + 1, thing.len - (size_t)(slash - thing.ptr) - 1},
         .reason = arena_copy(a, buf_str(&reason)),
         .at_ms = (int64_t)at_ms,
         .retention_s = retention_s,
+        .needs_ms = (int64_t)needs_ms,
     };
     buf_free(&reason);
     return true;
@@ -72,6 +74,7 @@ bool pause_store(struct store *store, const struct pause *p, struct err *err)
     json_put_u64(&w, STR("at_ms"), (uint64_t)p->at_ms);
     json_put_string(&w, STR("reason"), p->reason);
     json_put_u64(&w, STR("retention_s"), p->retention_s);
+    json_put_u64(&w, STR("needs_ms"), (uint64_t)p->needs_ms);
     json_close_object(&w);
 
     const bool ok = put(store, p->kind, p->name, buf_str(&value), err);

@@ -28,6 +28,8 @@ struct pause {
     struct str reason;    /* the person's words; or empty */
     int64_t at_ms;        /* wall time */
     uint64_t retention_s; /* of a topic: how long its server kept its log then; 0: not known */
+    int64_t needs_ms; /* of a topic: wall time of the oldest change not delivered then; 0: it
+                         had none, or that is not known */
 };
 
 bool pauses_load(struct store *store, struct arena *a, struct pause **out, size_t *n,

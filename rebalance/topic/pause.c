@@ -22,20 +22,41 @@ static void answer(struct buf *json, const char *schema, struct str topic)
     json_close_object(&w);
 }
 
-/* 0: not known. */
-static uint64_t retention_s(struct coordinator *co, struct str topic)
+/* Leaves what is not known. */
+static void note_log(struct coordinator *co, struct pause *p)
 {
     struct pipeline_status s = {0};
 
     lock_acquire(&co->topics->lock);
 
-    const struct topic *t = topics_find(co->topics, topic);
+    const struct topic *t = topics_find(co->topics, p->name);
 
     if (t != NULL && t->pipeline != NULL)
         pipeline_status(t->pipeline, &s);
     lock_release(&co->topics->lock);
     free(s.gtids);
-    return s.source.server_known ? s.source.server.retention_s : 0;
+    if (s.source.server_known)
+        p->retention_s = s.source.server.retention_s;
+    if (s.lag.since_ms < p->at_ms)
+        p->needs_ms = s.lag.since_ms;
+}
+
+/* Whoever pauses what is paused gives another reason: the log is needed from the same place. */
+static struct pause make_pause(struct coordinator *co, struct str topic, struct str reason)
+{
+    struct catalogue *c = coordinator_catalogue(co);
+    const struct pause *old = catalogue_pause(c, PAUSE_TOPIC, topic);
+    struct pause p = {.at_ms = clock_wall_ms()};
+
+    if (old != NULL)
+        p = *old;
+    p.kind = STR(PAUSE_TOPIC);
+    p.name = topic;
+    p.reason = reason;
+    if (old == NULL)
+        note_log(co, &p);
+    catalogue_unref(c);
+    return p;
 }
 
 /* reason: NULL ends the pause. */
@@ -51,13 +72,13 @@ static bool set(struct coordinator *co, struct str topic, const struct str *reas
         refuse(err, 404, "there is no topic %" STR_FMT "; millrace topic list shows all topics",
                STR_ARG(topic));
 
-    if (ok && reason != NULL)
-        ok = pause_store(co->opt.store,
-                         &(struct pause){STR(PAUSE_TOPIC), topic, *reason, clock_wall_ms(),
-                                         retention_s(co, topic)},
-                         err);
-    else if (ok)
+    if (ok && reason != NULL) {
+        const struct pause p = make_pause(co, topic, *reason);
+
+        ok = pause_store(co->opt.store, &p, err);
+    } else if (ok) {
         ok = pause_end(co->opt.store, STR(PAUSE_TOPIC), topic, err);
+    }
     FAILPOINT(pause_stored);
     ok = ok && coordinator_refresh(co, err);
     if (ok && co->delivery != NULL)

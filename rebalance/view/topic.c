@@ -132,6 +132,20 @@ static void look_at_running(struct coordinator_view *v, struct topic_view *t,
     coordinator_warn_of_topic(v, t);
 }
 
+static void warn_of_pause(struct coordinator_view *v, struct topic_view *t,
+                          const struct pause *p)
+{
+    const int64_t from_ms = p->needs_ms > 0 ? p->needs_ms : p->at_ms;
+
+    if (p->retention_s > 0 && v->now_ms - from_ms > (int64_t)p->retention_s * 1000 / 2)
+        warn(v, t, &retention,
+             "the paused topic needs the log of the last %" PRId64
+             " s, more than half of the %" PRIu64
+             " s that the server kept its binlog then (millrace doctor asks what it has now); "
+             "fix: millrace topic resume %" STR_FMT,
+             (v->now_ms - from_ms) / 1000, p->retention_s, STR_ARG(t->d->name));
+}
+
 static bool look_at_pause(struct coordinator_view *v, struct topic_view *t)
 {
     const struct pause *p = catalogue_pause(v->catalogue, PAUSE_TOPIC, t->d->name);
@@ -139,13 +153,7 @@ static bool look_at_pause(struct coordinator_view *v, struct topic_view *t)
 
     if (p == NULL)
         return false;
-    if (p->retention_s > 0 && v->now_ms - p->at_ms > (int64_t)p->retention_s * 1000 / 2)
-        warn(v, t, &retention,
-             "the topic has been paused for %" PRId64 " s, more than half of the %" PRIu64
-             " s that the server kept its binlog then (millrace doctor asks what it has now); "
-             "fix: "
-             "millrace topic resume %" STR_FMT,
-             (v->now_ms - p->at_ms) / 1000, p->retention_s, STR_ARG(t->d->name));
+    warn_of_pause(v, t, p);
     pause_append(&reason, p);
     buf_append(&fix, STR("millrace topic resume "));
     buf_append_word(&fix, t->d->name);

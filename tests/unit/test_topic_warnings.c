@@ -8,6 +8,7 @@
 #include "rebalance/doctor/doctor.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/state/pauses.h"
+#include "rebalance/topic/orders.h"
 #include "rebalance/view/known.h"
 #include "rebalance/view/view.h"
 #include "src/base/clock.h"
@@ -88,20 +89,10 @@ static size_t n_warnings(struct coordinator_view *v, const char *message, const 
     return n;
 }
 
-/* A pause that began so long ago, of a topic whose server kept its log for so long then. */
-static void expect_paused(struct fixture *f, int64_t age_s, uint64_t retention_s,
-                          const char *warning)
+static void expect_warned(struct fixture *f, const char *warning)
 {
-    const struct pause p = {.kind = STR(PAUSE_TOPIC),
-                            .name = STR("shop"),
-                            .at_ms = clock_wall_ms() - age_s * 1000,
-                            .retention_s = retention_s};
     struct buf json = {0};
     struct err err = {0};
-
-    assert_true(pause_store(f->opt.store, &p, &err));
-    assert_true(coordinator_refresh(f->co, &err));
-
     struct coordinator_view *v = coordinator_view_new(f->co);
 
     assert_int_equal(
@@ -109,10 +100,34 @@ static void expect_paused(struct fixture *f, int64_t age_s, uint64_t retention_s
         warning != NULL);
     coordinator_view_free(v);
     assert_true(coordinator_status(f->co, &json, &err));
-    assert_int_equal(strstr(json.ptr, "the topic has been paused for") != NULL,
-                     warning != NULL);
+    assert_int_equal(strstr(json.ptr, "the paused topic needs") != NULL, warning != NULL);
     assert_int_equal(strstr(json.ptr, "\"warnings\":[]") != NULL, warning == NULL);
     buf_free(&json);
+}
+
+/*
+ * A pause that began so long ago, of a topic whose server kept its log for so long then and
+ * whose oldest change was so old; -1: it had none.
+ */
+static void put_pause(struct fixture *f, int64_t age_s, uint64_t retention_s, int64_t lag_s)
+{
+    const int64_t at_ms = clock_wall_ms() - age_s * 1000;
+    const struct pause p = {.kind = STR(PAUSE_TOPIC),
+                            .name = STR("shop"),
+                            .at_ms = at_ms,
+                            .retention_s = retention_s,
+                            .needs_ms = lag_s < 0 ? 0 : at_ms - lag_s * 1000};
+    struct err err = {0};
+
+    assert_true(pause_store(f->opt.store, &p, &err));
+    assert_true(coordinator_refresh(f->co, &err));
+}
+
+static void expect_paused(struct fixture *f, int64_t age_s, uint64_t retention_s,
+                          const char *warning)
+{
+    put_pause(f, age_s, retention_s, -1);
+    expect_warned(f, warning);
 }
 
 static void a_pause_of_half_the_time_that_the_server_keeps_its_log_is_a_warning(void **state)
@@ -121,9 +136,36 @@ static void a_pause_of_half_the_time_that_the_server_keeps_its_log_is_a_warning(
 
     expect_paused(f, 0, 2 * DAY_S, NULL);
     expect_paused(f, DAY_S - 60, 2 * DAY_S, NULL);
-    expect_paused(f, DAY_S + 1, 2 * DAY_S, "the topic has been paused for 8640");
-    expect_paused(f, 1000 * DAY_S, 2 * DAY_S, "the topic has been paused for 864000");
+    expect_paused(f, DAY_S + 1, 2 * DAY_S, "the paused topic needs the log of the last 8640");
+    expect_paused(f, 1000 * DAY_S, 2 * DAY_S,
+                  "the paused topic needs the log of the last 864000");
     expect_paused(f, 1000 * DAY_S, 0, NULL); /* for ever, or not known */
+}
+
+static void what_was_not_delivered_before_the_pause_is_needed_too(void **state)
+{
+    struct fixture *f = *state;
+
+    put_pause(f, DAY_S / 2, 2 * DAY_S, DAY_S / 2 - 60);
+    expect_warned(f, NULL);
+    put_pause(f, DAY_S / 2, 2 * DAY_S, DAY_S / 2 + 1);
+    expect_warned(f, "the paused topic needs the log of the last 8640");
+}
+
+static void another_reason_for_a_pause_does_not_end_its_warning(void **state)
+{
+    struct fixture *f = *state;
+    struct buf json = {0};
+    struct err err = {0};
+
+    put_pause(f, DAY_S, 2 * DAY_S, 60);
+    assert_true(
+        coordinator_topic_pause(f->co, STR("shop"), STR("another reason"), &json, &err));
+    expect_warned(f, "the paused topic needs the log of the last 8646");
+    buf_clear(&json);
+    assert_true(coordinator_status(f->co, &json, &err));
+    assert_non_null(strstr(json.ptr, "another reason"));
+    buf_free(&json);
 }
 
 /* What a topic is warned of that runs and whose oldest change waits so long. */
@@ -171,6 +213,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             a_pause_of_half_the_time_that_the_server_keeps_its_log_is_a_warning, set_up,
             tear_down),
+        cmocka_unit_test_setup_teardown(what_was_not_delivered_before_the_pause_is_needed_too,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(another_reason_for_a_pause_does_not_end_its_warning,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             a_lag_of_half_the_time_that_the_server_keeps_its_log_is_a_warning, set_up,
             tear_down),

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define RIG_MARK_ZERO SIZE_MAX /* a high-water mark of 0 */
 
@@ -142,7 +143,7 @@ void rig_wait_blocked(struct rig *r, size_t n_callers);
 void rig_wait_count(struct rig *r, const char *index, size_t n);
 void rig_sleep(int64_t ms);
 
-/* ---- what is in the engine and in the metrics ---- */
+/* ---- what is in the engine, in the metrics and in the log ---- */
 
 /* version 0: any; text NULL: any. */
 void rig_check(struct rig *r, int id, uint64_t version, const char *text);
@@ -152,5 +153,7 @@ void rig_check_parts(struct rig *r, int id, uint64_t version, const char *text,
 void rig_check_gone(struct rig *r, int id);
 /* A line of /metrics begins so; its value. */
 double rig_metric(struct rig *r, const char *series);
+/* Lines of the log file after this offset, and events. */
+size_t rig_lines(struct rig *r, int log_fd, off_t from);
 
 #endif

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void rig_check(struct rig *r, int id, uint64_t version, const char *text)
 {
@@ -75,4 +76,20 @@ double rig_metric(struct rig *r, const char *series)
     buf_free(&samples);
     buf_free(&page);
     return value;
+}
+
+size_t rig_lines(struct rig *r, int log_fd, off_t from)
+{
+    char text[4096];
+    ssize_t len;
+    size_t n = 0;
+
+    while ((len = pread(log_fd, text, sizeof(text), from)) > 0) {
+        for (ssize_t i = 0; i < len; i++)
+            n += text[i] == '\n';
+        from += len;
+    }
+    for (unsigned i = 0; i < N_DELIVERY_EVENTS; i++)
+        n += rig_events(r, (enum delivery_event)i);
+    return n;
 }

@@ -266,23 +266,6 @@ static void live_through(struct run *t)
     }
 }
 
-static size_t n_lines(const struct run *t)
-{
-    char text[4096];
-    off_t at = t->log_from;
-    ssize_t len;
-    size_t n = 0;
-
-    while ((len = pread(fileno(log_file), text, sizeof(text), at)) > 0) {
-        for (ssize_t i = 0; i < len; i++)
-            n += text[i] == '\n';
-        at += len;
-    }
-    for (unsigned i = 0; i < N_DELIVERY_EVENTS; i++)
-        n += rig_events(t->rig, (enum delivery_event)i);
-    return n;
-}
-
 static void at_most(const char *what, size_t n, size_t max)
 {
     if (n > max)
@@ -315,7 +298,7 @@ static void sends_and_lines_are_bounded(void **state)
     check_all_accounted(t);
     at_most("documents sent", fake_search_items(t->rig->fake),
             (size_t)(factor * DOCUMENTS) + n_tries * SMALL);
-    at_most("lines", n_lines(t), LINES);
+    at_most("lines", rig_lines(t->rig, fileno(log_file), t->log_from), LINES);
 }
 
 /* What is submitted and what is sent share the room; one request may go without. */

@@ -68,6 +68,7 @@ unit_tests += \
 	%D%/test_grace_period \
 	%D%/test_gtid \
 	%D%/test_gate \
+	%D%/test_guest_writes \
 	%D%/test_guests \
 	%D%/test_handoff \
 	%D%/test_headroom \
@@ -221,3 +222,8 @@ EXTRA_DIST += \
 tests_unit_test_request_LDADD = $(web_fake_ldadd)
 tests_unit_test_page_LDADD   = $(web_fake_ldadd)
 tests_unit_test_routes_LDADD = $(web_fake_ldadd)
+
+tests_unit_test_guest_writes_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=delivery_submit_until -Wl,--wrap=delivery_note_dead -Wl,--wrap=delivery_get \
+	-Wl,--wrap=pipeline_target -Wl,--wrap=pipeline_read_position -Wl,--wrap=pipeline_is_settled \
+	-Wl,--wrap=pipeline_save

@@ -96,10 +96,15 @@ static void a_thread_has_its_name_and_leaves_signals_to_the_main_thread(void **s
 
 /* ---- limits of the system ---- */
 
-#define SAID_MAX 512
+#define SAID_MAX    512
+#define LIMITED_UID 54321 /* a user that has nothing else to do here */
+#define CANNOT      75
 
-/* Run act() in a child with a low limit of address space; said gets what it printed. */
-static void say_at_limit(void (*act)(void), char said[SAID_MAX])
+/*
+ * Run act() in a child under a limit; said gets what it printed.  Returns false if nobody can
+ * set the limit here.
+ */
+static bool say_at_limit(void (*limit)(void), void (*act)(void), char said[SAID_MAX])
 {
     int fds[2], status;
     size_t len = 0;
@@ -111,18 +116,35 @@ static void say_at_limit(void (*act)(void), char said[SAID_MAX])
 
     if (child == 0) {
         setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-        setrlimit(RLIMIT_AS, &(struct rlimit){1 << 20, 1 << 20});
         dup2(fds[1], STDERR_FILENO);
+        limit();
         act();
         _exit(0);
     }
+    assert_true(child > 0);
     close(fds[1]);
     while ((n = read(fds[0], said + len, SAID_MAX - 1 - len)) > 0)
         len += (size_t)n;
     said[len] = '\0';
     close(fds[0]);
     assert_int_equal(waitpid(child, &status, 0), child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT)
+        return false;
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    return true;
+}
+
+static void limit_memory(void)
+{
+    setrlimit(RLIMIT_AS, &(struct rlimit){1 << 20, 1 << 20});
+}
+
+/* The system counts the threads of a user, and root's have no limit. */
+static void limit_threads(void)
+{
+    setrlimit(RLIMIT_NPROC, &(struct rlimit){1, 1});
+    if (getuid() == 0 && setuid(LIMITED_UID) != 0)
+        _exit(CANNOT);
 }
 
 static void *leave(void *arg)
@@ -151,13 +173,28 @@ static void a_low_limit_is_named_where_a_thread_or_memory_fails(void **state)
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     skip();
 #endif
-    say_at_limit(start_threads, said);
+    assert_true(say_at_limit(limit_memory, start_threads, said));
     assert_non_null(strstr(said, "cannot start the thread builder: "));
     assert_non_null(strstr(said, "pids.max"));
     assert_non_null(strstr(said, "more address space than 1 MiB (ulimit -v"));
-    say_at_limit(take_memory, said);
+    assert_true(say_at_limit(limit_memory, take_memory, said));
     assert_non_null(strstr(said, "out of memory: 1 x 67108864 bytes; fix: "));
     assert_non_null(strstr(said, "limit of address space, 1 MiB (ulimit -v"));
+}
+
+static void a_low_limit_of_threads_is_named_where_a_thread_fails(void **state)
+{
+    char said[SAID_MAX];
+
+    (void)state;
+    if (!say_at_limit(limit_threads, start_threads, said)) {
+        print_message("root has no limit of threads, and cannot become user %d here\n",
+                      LIMITED_UID);
+        skip();
+    }
+    assert_non_null(strstr(said, "cannot start the thread builder: "));
+    assert_non_null(strstr(said, "; fix: allow more threads (ulimit -u, TasksMax"));
+    assert_null(strstr(said, "address space"));
 }
 
 int main(void)
@@ -167,6 +204,7 @@ int main(void)
         cmocka_unit_test(setting_the_token_wakes_who_waits),
         cmocka_unit_test(a_wait_ends_without_the_token_when_its_time_is_up),
         cmocka_unit_test(a_low_limit_is_named_where_a_thread_or_memory_fails),
+        cmocka_unit_test(a_low_limit_of_threads_is_named_where_a_thread_fails),
         cmocka_unit_test(a_thread_has_its_name_and_leaves_signals_to_the_main_thread),
     };
     return cmocka_run_group_tests_name("thread", tests, NULL, NULL);

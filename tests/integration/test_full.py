@@ -59,10 +59,10 @@ def test_a_red_index_holds_its_own_build_only_and_goes_on_when_it_is_green(w):
 class SmallDisk:
     """A file system of its own with so many MiB; of use only to root."""
 
-    def __init__(self, size):
-        self.folder = os.path.join(servers.RUN, "small-disk")
-        os.makedirs(self.folder, exist_ok=True)
-        done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}m", "millrace-test", self.folder],
+    def __init__(self, size, folder=None):
+        self.folder = folder or os.path.join(servers.RUN, "small-disk")
+        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}m,mode=700", "millrace-test", self.folder],
                               capture_output=True, check=False)
         self.mounted = done.returncode == 0
 

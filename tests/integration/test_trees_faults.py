@@ -3,12 +3,12 @@ a log that is reset (F36), purged changes (F62).  Nothing is lost, nothing false
 import glob
 import os
 import shutil
-import subprocess
 
 import exchanging
 from servers import Failed, open_store, stays, wait_until
 from test_failpoints import armed, until_dead
 from test_faults import no_dump_threads, reset_log
+from test_full import SmallDisk
 from test_held import two_tables
 from test_purge import SMALL, close, count, flood, go_on, outstanding
 from test_trees import complete, follow, found, place, trees
@@ -174,35 +174,6 @@ def test_f58_trees_that_are_damaged_short_foreign_old_or_missing_are_built_anew(
 # -- no room
 
 
-class Room:
-    """A file system of its own below the trees of a daemon that is down; of use only to root."""
-
-    def __init__(self, daemon, size):
-        self.folder = f"{daemon.folder}/data/trees"
-        os.makedirs(self.folder, mode=0o700, exist_ok=True)
-        done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "millrace-test", self.folder],
-                              capture_output=True, check=False)
-        self.mounted = done.returncode == 0
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.mounted:
-            subprocess.run(["umount", "-l", self.folder], check=True)
-
-    def fill(self):
-        with open(f"{self.folder}/ballast", "wb", buffering=0) as f:
-            try:
-                while True:
-                    f.write(b"x" * 4096)
-            except OSError:
-                pass
-
-    def free(self):
-        os.remove(f"{self.folder}/ballast")
-
-
 def says(daemon, words):
     wait_until(f"the log says: {words}", lambda: words in daemon.log_tail(10**6), 60)
 
@@ -210,7 +181,7 @@ def says(daemon, words):
 def test_f56_trees_that_have_no_room_are_done_without_and_made_when_there_is_some(w):
     daemon, _ = follow(w, index={"trees": False})
     daemon.stop()
-    with Room(daemon, "4m") as room:
+    with SmallDisk(4, f"{daemon.folder}/data/trees") as room:
         if not room.mounted:
             print("# no right to mount a file system: not tested", flush=True)
             return

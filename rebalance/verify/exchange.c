@@ -69,7 +69,8 @@ static bool drain(struct verify_job *j, struct str index, struct err *err)
 
     FAILPOINT(exchange_drained);
     return end == DRAIN_DONE ||
-           err_set(err, ERR_REJECT,
+           err_set(err,
+                   end == DRAIN_IN_PROGRESS || end == DRAIN_STOPPED ? ERR_RETRY : ERR_REJECT,
                    "not all that the source has could be delivered (%s); fix: millrace status "
                    "says what waits",
                    drain_end_name(end));

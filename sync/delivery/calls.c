@@ -278,11 +278,24 @@ bool delivery_find(struct delivery *d, struct str index, struct str id,
     return true;
 }
 
+/* The drain of one index is Millrace's own, and ends for any other that is asked for. */
+static void end_drain_of_index(struct delivery *d) NEEDS(d->lock)
+{
+    if (d->order.state == ORDER_NONE || d->order.partition != DRAIN_INDEX)
+        return;
+    d->order.cancel = d->order.state != ORDER_OVER;
+    wake(d);
+    while (d->order.state != ORDER_NONE && d->order.partition == DRAIN_INDEX && !d->stopping)
+        lock_wait(&d->lock, &d->turned);
+}
+
 static enum drain_end drain(struct delivery *d, const struct drain_order *order)
 {
     enum drain_end end;
 
     lock_acquire(&d->lock);
+    if (order->partition != DRAIN_INDEX)
+        end_drain_of_index(d);
 
     /* A drain whose caller the stop released may still be on in the thread. */
     const bool stops = d->stopping, may = !stops && d->order.state == ORDER_NONE;
@@ -298,6 +311,7 @@ static enum drain_end drain(struct delivery *d, const struct drain_order *order)
         lock_wait(&d->lock, &d->turned);
     end = d->order.state == ORDER_OVER ? d->order.end : DRAIN_STOPPED;
     d->order.state = ORDER_NONE;
+    pthread_cond_broadcast(&d->turned);
     lock_release(&d->lock);
     return end;
 }

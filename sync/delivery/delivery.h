@@ -123,12 +123,13 @@ void delivery_unpause(struct delivery *d, struct str index);
  * Send what is queued, of all workers (DRAIN_ALL) or of one, without waiting for batch_min.
  * What is submitted for them meanwhile waits and follows later.  Returns how it ended
  * (sync/delivery/index/drain.h): at once if another drain is on, or if everything left waits
- * for indexes that take nothing; at the latest after timeout_ms plus drain_cancel_timeout.
+ * for indexes that take nothing; at the latest after timeout_ms plus drain_cancel_timeout.  A
+ * drain of one index is cancelled first, which takes up to drain_cancel_timeout more.
  * Blocks.  Call after delivery_start().  @thread any
  */
 enum drain_end delivery_drain_partition(struct delivery *d, unsigned partition,
                                         int64_t timeout_ms);
-/* The same of one index; others go on meanwhile. */
+/* The same of one index; others go on meanwhile.  DRAIN_STOPPED: another drain came first. */
 enum drain_end delivery_drain_index(struct delivery *d, struct str index, int64_t timeout_ms);
 /* Drain all workers.  Returns true if everything queued is out. */
 bool delivery_drain(struct delivery *d, int64_t timeout_ms);

@@ -52,7 +52,8 @@ static void say(const struct draining *d, struct sender *s)
     const struct index_queue *only =
         is_of_index ? index_queues_find(&s->index_queues, str_from(d->index)) : NULL;
 
-    s->draining = d->drain.state == DRAIN_STATE_GOING;
+    s->draining = d->drain.state == DRAIN_STATE_GOING && (!is_of_index || only != NULL);
+    s->drains = only;
     for (size_t i = 0; i < s->index_queues.n; i++) {
         struct index_queue *o = s->index_queues.items[i];
         const bool is_drained = !is_of_index || o == only;

@@ -114,7 +114,7 @@ static int64_t reads_at(const struct sender *s, struct index_queue *o)
 
     if (opens_ms > s->now_ms)
         return opens_ms;
-    return s->draining ? s->now_ms : pace_reads_at(index_queue_pace(o), n, s->now_ms);
+    return sender_drains(s, o) ? s->now_ms : pace_reads_at(index_queue_pace(o), n, s->now_ms);
 }
 
 static bool load_one(struct sender *s)

@@ -145,7 +145,7 @@ static bool send_one(struct sender *s, enum line line)
         struct index_queue *o = index_queues_at(&s->index_queues, s->index_queues.sends, i);
 
         if ((line != N_LINES && !index_queue_has_line(o, line)) || !sender_may_send_to(s, o) ||
-            !index_queue_next_batch(o, s->now_ms, s->draining, &b))
+            !index_queue_next_batch(o, s->now_ms, sender_drains(s, o), &b))
             continue;
         s->went[LINE_JOBS] += b.n_jobs;
         s->went[LINE_STREAM] += b.n - b.n_jobs;

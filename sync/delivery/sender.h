@@ -70,7 +70,8 @@ struct sender {
     unsigned n_without_room; /* requests in flight whose bodies had no room when sent */
     int64_t now_ms;          /* of this turn */
     int64_t now_wall_ms;     /* of this turn, for latencies */
-    bool draining;
+    bool draining;           /* what is queued goes without waiting for more, */
+    const struct index_queue *drains; /* of this index; NULL: of all */
     bool stopping;
 };
 

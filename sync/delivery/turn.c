@@ -136,6 +136,11 @@ bool sender_may_send_to(const struct sender *s, const struct index_queue *o)
            (goes_without || sender_has_room(s, o, 0));
 }
 
+bool sender_drains(const struct sender *s, const struct index_queue *o)
+{
+    return s->draining && (s->drains == NULL || s->drains == o);
+}
+
 int64_t sender_wait_ms(const struct sender *s, int64_t max_ms)
 {
     const bool can_send = sender_may_send(s);

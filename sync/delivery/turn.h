@@ -25,6 +25,8 @@ bool sender_may_send(const struct sender *s);
  * a request in flight nor any index one that went without room.
  */
 bool sender_may_send_to(const struct sender *s, const struct index_queue *o);
+/* Whether a drain sends what this index has. */
+bool sender_drains(const struct sender *s, const struct index_queue *o);
 /* Tell whether memory has room to send to the index, or read for it, if so many bytes come. */
 bool sender_has_room(const struct sender *s, const struct index_queue *o, size_t coming);
 /* Return the milliseconds, at most max_ms, until sender_turn() has something new to do. */

@@ -286,18 +286,66 @@ static void *drain_well(void *arg)
     return NULL;
 }
 
-static void what_arrives_for_other_indexes_does_not_wait_for_a_drain_of_one(void **state)
+/* Document 1 of an index that does not answer is in flight; more than that waits for a drain.
+ */
+static struct target *start_slow_index(struct rig *r, const struct delivery_options *opt)
 {
-    struct rig *r = *state;
     struct target *slow =
         target_new(STR("well_v1"), STR("well_v1_write"), STR("shop.well"), STR("shop"));
-    struct drainer x = {.rig = r, .timeout_ms = FOREVER};
 
     fake_search_create(r->fake, "well_v1", "well_v1_write");
     fake_search_add_rule(r->fake,
                          &(struct fake_rule){.index = "well_v1", .until_cleared = true});
-    rig_start(r, NULL);
+    rig_start(r, opt);
     rig_index_to(r, slow, 1, 100, "old");
+    return slow;
+}
+
+static void a_drain_of_one_index_does_not_hurry_others(void **state)
+{
+    struct rig *r = *state;
+    struct target *slow = start_slow_index(r, &reluctant);
+    struct drainer x = {.rig = r, .timeout_ms = FOREVER};
+
+    x.thread = thread_start("drainer", drain_well, &x);
+    rig_wait_requests(r, 1);
+    rig_index_many(r, 0, 3, 100, "body");
+    rig_wait_queued(r, 3);
+    rig_sleep(50);
+    assert_int_equal(fake_search_count(r->fake, INDEX), 0);
+    fake_search_clear_rules(r->fake);
+    assert_int_equal(join(&x), DRAIN_DONE);
+    target_unref(slow);
+}
+
+/* A person's drain, or the stop's, does not wait for one that Millrace wants by itself. */
+static void a_drain_of_one_index_ends_for_any_other(void **state)
+{
+    struct rig *r = *state;
+    struct delivery_options opt = reluctant;
+    struct drainer one = {.rig = r, .timeout_ms = FOREVER}, all;
+
+    opt.settings.drain_cancel_timeout_ms = 100;
+
+    struct target *slow = start_slow_index(r, &opt);
+
+    one.thread = thread_start("drainer", drain_well, &one);
+    rig_wait_requests(r, 1);
+    rig_index_many(r, 0, 3, 100, "body");
+    start(&all, r, FOREVER);
+    assert_int_equal(join(&one), DRAIN_CANCEL_TIMED_OUT);
+    fake_search_clear_rules(r->fake);
+    assert_int_equal(join(&all), DRAIN_DONE);
+    assert_int_equal(fake_search_count(r->fake, INDEX), 3);
+    target_unref(slow);
+}
+
+static void what_arrives_for_other_indexes_does_not_wait_for_a_drain_of_one(void **state)
+{
+    struct rig *r = *state;
+    struct target *slow = start_slow_index(r, NULL);
+    struct drainer x = {.rig = r, .timeout_ms = FOREVER};
+
     rig_wait_requests(r, 1);
     x.thread = thread_start("drainer", drain_well, &x);
     rig_index_many(r, 0, 10, 100, "body");
@@ -433,6 +481,8 @@ int main(void)
         RIG_TEST(f63_a_drain_of_what_takes_nothing_is_blocked_at_once_g9),
         RIG_TEST(a_drain_of_one_partition_minds_no_other),
         RIG_TEST(a_drain_of_one_index_minds_no_other),
+        RIG_TEST(a_drain_of_one_index_does_not_hurry_others),
+        RIG_TEST(a_drain_of_one_index_ends_for_any_other),
         RIG_TEST(what_arrives_for_other_indexes_does_not_wait_for_a_drain_of_one),
         RIG_TEST(a_cancelled_drain_is_over_when_what_is_in_flight_is_answered),
         RIG_TEST(stopping_ends_a_drain_and_abandons_what_waits_apart),

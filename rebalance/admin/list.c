@@ -178,7 +178,7 @@ static void append_verification(struct lister *l, const struct stored_job *j)
 
 static void append_pace(struct lister *l, const struct stored_job *j)
 {
-    if (str_equal(j->kind, STR(JOB_VERIFY))) {
+    if (verify_jobs_have_kind(j->kind)) {
         append_verification(l, j);
         return;
     }

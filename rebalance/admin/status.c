@@ -143,13 +143,12 @@ static void append_trees(struct json_writer *w, const struct table_trees *trees)
 {
     const struct trees_view *t = &trees->now;
     const struct exchanges *e = &trees->exchanges;
-
-    if (t->state == TREES_NONE) {
+    if (!trees->are_wanted) {
         json_write_null(w);
         return;
     }
     json_open_object(w);
-    json_put_cstr(w, STR("state"), t->state == TREES_COMPLETE ? "complete" : "building");
+    json_put_cstr(w, STR("state"), trees_state_word(t->state));
     json_put_u64(w, STR("documents"), t->entries);
     json_put_u64(w, STR("bytes"), t->bytes);
     coordinator_put_time(w, STR("built"), t->built_ms);

@@ -48,10 +48,7 @@ static void put_compared(struct buf *out, struct str table, const struct compare
 
 static void put_trees(struct buf *out, struct str table, const struct trees_view *t)
 {
-    static const char *const states[] = {
-        [TREES_NONE] = "missing", [TREES_BUILDING] = "building", [TREES_COMPLETE] = "complete"};
-
-    metric_put_u64(out, METRIC_TABLE_TREES, 1, table, str_from(states[t->state]));
+    metric_put_u64(out, METRIC_TABLE_TREES, 1, table, str_from(trees_state_word(t->state)));
     metric_put_u64(out, METRIC_TABLE_TREES_ENTRIES, t->entries, table);
     metric_put_u64(out, METRIC_TABLE_TREES_BYTES, t->bytes, table);
     if (t->built_ms > 0)

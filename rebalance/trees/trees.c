@@ -412,6 +412,14 @@ void trees_snapshot_close(struct trees_snapshot *s)
     *s = (struct trees_snapshot){0};
 }
 
+const char *trees_state_word(enum trees_state state)
+{
+    static const char *const words[] = {
+        [TREES_NONE] = "missing", [TREES_BUILDING] = "building", [TREES_COMPLETE] = "complete"};
+
+    return words[state];
+}
+
 struct trees_view trees_look(struct trees *all, struct str index)
 {
     struct pair *p = all != NULL ? find(all, index) : NULL;

@@ -85,7 +85,7 @@ void trees_snapshot_close(struct trees_snapshot *s);
 void trees_exchanged(struct trees *all, struct str index, uint64_t n_unnamed);
 
 enum trees_state { TREES_NONE = 0, TREES_BUILDING, TREES_COMPLETE };
-
+const char *trees_state_word(enum trees_state state); /* "missing", "building", "complete" */
 struct trees_view {
     enum trees_state state;
     uint64_t entries;     /* of the index's side */

@@ -217,10 +217,16 @@ static bool keep_checked(struct verify_job *j, struct err *err)
            verify_changed_keep(j, err);
 }
 
+/* Only trees were wanted, and there can be none: nothing was compared. */
+static bool is_for_nothing(const struct verify_job *j)
+{
+    return j->for_trees && j->lacks_trees && j->at.pass != VERIFY_OVER;
+}
+
 /* An exchange that has found nothing is one of very many; what made way found nothing yet. */
 static bool is_told(const struct verify_job *j)
 {
-    if (has_made_way(j))
+    if (has_made_way(j) || is_for_nothing(j))
         return false;
     return !j->exchange ||
            (j->at.pass == VERIFY_OVER && (j->result.differing > 0 || j->result.repaired > 0));
@@ -338,7 +344,7 @@ static void finish(struct verify_job *j, const struct err *failure)
     while (!end_well(j, buf_str(&report), &err) && err.kind == ERR_RETRY)
         if (stop_wait(j->stop, RETRY_MS))
             break;
-    if (j->exchange && !has_made_way(j))
+    if ((j->exchange && !has_made_way(j)) || is_for_nothing(j))
         note_exchange(j, failure);
     if ((!verify_trees_finish(j) || j->at.pass != VERIFY_OVER) && !has_made_way(j))
         put_off(j);

@@ -66,6 +66,7 @@ struct verify_job {
     uint64_t term;
     bool repair, yes, values;
     bool by_itself;               /* nobody asked for it */
+    bool for_trees;               /* and only because trees are missing */
     bool makes_way;               /* atomic: somebody has asked for one of his own */
     bool of_build;                /* nothing of it is stored: the build is */
     bool exchange;                /* compares trees; of what differs, both sides */
@@ -187,8 +188,10 @@ static inline bool verify_job_is_partial(const struct verify_job *j)
 }
 
 /* What a comparison tells the trees of its index, if it has any: tree_notes.c. */
-/* Begin new trees, which the comparison fills. Blocks on the disk. */
-void verify_trees_begin(struct verify_job *j, const struct verify_run *run);
+/* Begin new trees, which the comparison fills. ERR_REJECT: there can be none, and the
+ * comparison is only for them. Blocks on the disk. */
+bool verify_trees_begin(struct verify_job *j, const struct verify_run *run,
+                        struct err *err) MUST_CHECK;
 /* The job goes on, or begins: it feeds the trees if they are of its kind. */
 void verify_trees_go_on(struct verify_job *j);
 /* Around each step, as documents may change meanwhile. */

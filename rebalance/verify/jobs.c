@@ -100,11 +100,11 @@ static bool add(struct verify_jobs *all, struct verify_job *j, void *(*run)(void
 
     lock_acquire(&all->lock);
     for (const struct verify_job *k = all->first; k != NULL; k = k->next) {
-        n++;
+        n += !k->by_itself;
         is_there = is_there || k->job.id == j->job.id;
     }
 
-    const bool fits = !is_there && n < VERIFY_JOBS_MAX;
+    const bool fits = !is_there && (j->by_itself || n < VERIFY_JOBS_MAX);
 
     if (fits) {
         j->next = all->first;
@@ -194,15 +194,14 @@ void verify_jobs_exchanges(struct verify_jobs *all, struct str index, struct exc
 }
 
 /* Returns true while one runs that the caller does not want beside its own. */
-static bool ask_for_way(struct verify_jobs *all, struct str index, uint64_t version, bool whole,
-                        bool way)
+static bool ask_for_way(struct verify_jobs *all, struct str index, uint64_t version, bool way)
 {
     bool runs = false;
 
     lock_acquire(&all->lock);
     for (struct verify_job *j = all->first; j != NULL; j = j->next)
-        if (j->by_itself && !j->over && (whole || j->exchange) &&
-            (version == 0 || version == j->job.version) && str_equal(j->job.index, index)) {
+        if (j->by_itself && !j->over && (version == 0 || version == j->job.version) &&
+            str_equal(j->job.index, index)) {
             __atomic_store_n(&j->makes_way, way, __ATOMIC_RELAXED);
             runs = true;
         }
@@ -210,17 +209,18 @@ static bool ask_for_way(struct verify_jobs *all, struct str index, uint64_t vers
     return runs;
 }
 
-void verify_jobs_make_way(struct verify_jobs *all, struct str index, uint64_t version,
-                          bool whole, struct stop *stop)
+bool verify_jobs_make_way(struct verify_jobs *all, struct str index, uint64_t version,
+                          struct stop *stop)
 {
     const int64_t until_ms = clock_mono_ms() + WAY_MS;
 
     __atomic_add_fetch(&all->n_orders, 1, __ATOMIC_RELAXED);
-    while (ask_for_way(all, index, version, whole, true))
+    while (ask_for_way(all, index, version, true))
         if (clock_mono_ms() >= until_ms || stop_wait(stop, LOOK_MS)) {
-            (void)ask_for_way(all, index, version, whole, false);
-            return;
+            (void)ask_for_way(all, index, version, false);
+            return false;
         }
+    return true;
 }
 
 void verify_jobs_ordered(struct verify_jobs *all)
@@ -233,15 +233,37 @@ bool verify_jobs_are_ordered(struct verify_jobs *all)
     return __atomic_load_n(&all->n_orders, __ATOMIC_RELAXED) > 0;
 }
 
-size_t verify_jobs_n(struct verify_jobs *all)
+bool verify_jobs_run(struct verify_jobs *all, const char *kind)
 {
-    size_t n = 0;
+    bool run = false;
 
     lock_acquire(&all->lock);
-    for (const struct verify_job *j = all->first; j != NULL; j = j->next)
-        n += !j->over;
+    for (const struct verify_job *j = all->first; j != NULL && !run; j = j->next)
+        run = !j->over && str_equal(j->job.kind, str_from(kind));
     lock_release(&all->lock);
-    return n;
+    return run;
+}
+
+bool verify_jobs_run_for(struct verify_jobs *all, struct str index)
+{
+    struct buf name = {0};
+    bool run = false;
+
+    lock_acquire(&all->lock);
+    for (const struct verify_job *j = all->first; j != NULL && !run; j = j->next) {
+        buf_clear(&name);
+        coordinator_index_name(&name, j->job.index, j->job.version);
+        run = !j->over && str_equal(buf_str(&name), index);
+    }
+    lock_release(&all->lock);
+    buf_free(&name);
+    return run;
+}
+
+bool verify_jobs_have_kind(struct str kind)
+{
+    return str_equal(kind, STR(JOB_VERIFY)) || str_equal(kind, STR(JOB_COMPARE)) ||
+           str_equal(kind, STR(JOB_EXCHANGE));
 }
 
 void verify_jobs_show(struct verify_jobs *all, struct verify_job *j,

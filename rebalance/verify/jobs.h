@@ -23,8 +23,7 @@ struct verify_job;
 struct verify_jobs;
 struct verify_result;
 
-#define VERIFY_JOBS_MAX 4
-
+#define VERIFY_JOBS_MAX 4 /* that people have asked for */
 enum verify_pass {
     VERIFY_ROWS = 0,
     VERIFY_DOCUMENTS,
@@ -54,13 +53,13 @@ struct verify_jobs *verify_jobs_new(void) RETURNS_NONNULL MUST_CHECK;
 void verify_jobs_free(struct verify_jobs *all); /* NULL is fine; after they were joined */
 
 /* Start the job's thread, which calls run, and take the job over. Waits for threads of jobs
- * that are over. Returns false if VERIFY_JOBS_MAX run, or this one; the job is the caller's
- * then. */
+ * that are over. Returns false if it runs, or VERIFY_JOBS_MAX of people and it is one of them;
+ * the job is the caller's then. */
 bool verify_jobs_start(struct verify_jobs *all, struct verify_job *j,
                        void *(*run)(void *job)) MUST_CHECK;
 void verify_jobs_join(
     struct verify_jobs *all); /* after the coordinator's stop was set; blocks */
-/* Copy what the job shows of itself. False: none of this id runs here. */
+/* Copy what the job shows of itself. False: it does not run here. */
 bool verify_jobs_find(struct verify_jobs *all, uint64_t id, struct verify_progress *out);
 
 /* A comparison of the index (orders_v2) that nobody asked for did not start, or ended without a
@@ -75,15 +74,17 @@ void verify_jobs_note_exchange(struct verify_jobs *all, struct str index,
                                const struct err *why);
 void verify_jobs_exchanges(struct verify_jobs *all, struct str index, struct exchanges *out);
 
-/* A person orders one until verify_jobs_ordered(): nothing starts by itself, and what compares
- * this version by itself ends, an exchange or, if whole, any. Waits up to 20 s for that. */
-void verify_jobs_make_way(struct verify_jobs *all, struct str index, uint64_t version,
-                          bool whole, struct stop *stop);
+/* A person orders a comparison of all of a version until verify_jobs_ordered(): nothing starts
+ * by itself, and what compares the version by itself ends. Waits up to 20 s for that; returns
+ * false if it still runs. */
+bool verify_jobs_make_way(struct verify_jobs *all, struct str index, uint64_t version,
+                          struct stop *stop) MUST_CHECK;
 void verify_jobs_ordered(struct verify_jobs *all);
 bool verify_jobs_are_ordered(struct verify_jobs *all);
 
-size_t verify_jobs_n(struct verify_jobs *all); /* how many run here */
-
+bool verify_jobs_run(struct verify_jobs *all, const char *kind); /* one of this kind, here */
+bool verify_jobs_run_for(struct verify_jobs *all, struct str index); /* of orders_v2 */
+bool verify_jobs_have_kind(struct str kind); /* whether jobs of the kind are verifications */
 /* For the job's thread: what people see, and its end. */
 void verify_jobs_show(struct verify_jobs *all, struct verify_job *j,
                       const struct verify_progress *seen);
@@ -93,7 +94,6 @@ bool verify_jobs_take_ended(struct verify_jobs *all); /* one has, since the last
 /* Whether the jobs that the store had at the start run again. Under admin_lock. */
 bool verify_jobs_are_resumed(const struct verify_jobs *all);
 void verify_jobs_set_resumed(struct verify_jobs *all);
-
 /* Go on with the jobs that the store has; once. Under admin_lock. Blocks on the store. */
 void coordinator_resume_verifies(struct coordinator *co);
 

@@ -56,6 +56,7 @@ static bool ask(struct coordinator *co, const struct build_question *q, bool rep
     struct verify_job *j =
         verify_job_new(co,
                        &(struct stored_job){.id = q->job,
+                                            .kind = STR(JOB_VERIFY),
                                             .index = q->index,
                                             .table = q->table,
                                             .version = q->number,

@@ -59,10 +59,8 @@ static void append_parameters(struct buf *json, const struct verify_order *o)
     }
     if (o->changed)
         json_put_string(&w, STR("since"), o->since);
-    if (o->exchange)
-        json_put_bool(&w, STR("exchange"), true);
-    if (o->by_itself)
-        json_put_bool(&w, STR("by_itself"), true);
+    if (o->for_trees)
+        json_put_bool(&w, STR("for_trees"), true);
     json_close_object(&w);
 }
 
@@ -77,12 +75,20 @@ static bool is_alone(struct coordinator *co, uint64_t id, struct err *err)
                    id, id);
 }
 
+/* Of each kind there can be one of an index. */
+static struct str kind_of(const struct verify_order *o)
+{
+    if (o->exchange)
+        return STR(JOB_EXCHANGE);
+    return o->by_itself ? STR(JOB_COMPARE) : STR(JOB_VERIFY);
+}
+
 static bool store_job(struct coordinator *co, const struct verify_run *run,
                       const struct verify_order *o, struct buf *parameters,
                       struct stored_job *job, struct err *err)
 {
     append_parameters(parameters, o);
-    *job = (struct stored_job){.kind = STR(JOB_VERIFY),
+    *job = (struct stored_job){.kind = kind_of(o),
                                .index = table_index(run->lead),
                                .table = table_name(run->lead),
                                .version = run->number,
@@ -196,16 +202,20 @@ bool coordinator_order_verify(struct coordinator *co, const struct verify_order 
     return ok;
 }
 
-/* What is done by itself would be done twice, or is short. */
-static void make_way(struct coordinator *co, const struct verify_order *o)
+/* What compares all of the index by itself would do so twice. */
+static bool make_way(struct coordinator *co, const struct verify_order *o, struct err *err)
 {
-    const bool whole = !o->samples && !o->changed && o->where.len == 0 && !o->yes;
     struct definitions *d = coordinator_definitions(co);
     const struct table_definition *t = definitions_table(d, o->table);
+    const bool ok =
+        verify_jobs_make_way(co->verifies, t != NULL ? table_index(t) : STR(""), o->version,
+                             &co->stop) ||
+        err_set(err, ERR_RETRY,
+                "Millrace compares this index by itself, and the step that it is in takes "
+                "long; fix: try again, or see millrace job list");
 
-    verify_jobs_make_way(co->verifies, t != NULL ? table_index(t) : STR(""), o->version, whole,
-                         &co->stop);
     definitions_unref(d);
+    return ok;
 }
 
 static bool order_for_person(struct coordinator *co, const struct verify_order *o,
@@ -223,13 +233,15 @@ static bool order_for_person(struct coordinator *co, const struct verify_order *
 bool coordinator_verify_all(struct coordinator *co, const struct verify_order *o,
                             struct buf *json, struct err *err)
 {
+    const bool whole = !o->samples && !o->changed && o->where.len == 0;
+
     if (!check(co, o, err))
         return false;
-    make_way(co, o);
 
-    const bool ok = order_for_person(co, o, json, err);
+    const bool ok = (!whole || make_way(co, o, err)) && order_for_person(co, o, json, err);
 
-    verify_jobs_ordered(co->verifies);
+    if (whole)
+        verify_jobs_ordered(co->verifies);
     if (ok)
         store_watch_read(co->store_watch);
     return ok;
@@ -249,7 +261,7 @@ void coordinator_resume_verifies(struct coordinator *co)
         const bool ok = store_load_jobs(co->opt.store, a, &jobs, &n, &err);
 
         for (size_t i = 0; ok && i < n; i++)
-            if (str_equal(jobs[i].kind, STR(JOB_VERIFY)) &&
+            if (verify_jobs_have_kind(jobs[i].kind) &&
                 !verify_jobs_find(co->verifies, jobs[i].id, &ignored) &&
                 !start(co, &jobs[i], &err))
                 log_failure(LOG_WARN, &err, "a verification cannot go on yet",

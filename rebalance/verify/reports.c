@@ -136,7 +136,7 @@ static bool find_waiting(struct errand *e, uint64_t id, struct verify_progress *
     if (!store_load_jobs(q->co->opt.store, e->arena, &list, &n, err))
         return false;
     for (size_t i = 0; i < n && !*found; i++) {
-        *found = list[i].id == id && str_equal(list[i].kind, STR(JOB_VERIFY));
+        *found = list[i].id == id && verify_jobs_have_kind(list[i].kind);
         *p = (struct verify_progress){
             .done = list[i].rows_done, .total = list[i].rows_total, .remaining_s = -1};
     }

@@ -72,7 +72,8 @@ static bool begin_rows(struct verify_job *j, struct verify_run *run, struct err 
 {
     if (!verify_count(j, run, err))
         return false;
-    verify_trees_begin(j, run);
+    if (!verify_trees_begin(j, run, err))
+        return false;
     begin_table(j, verify_next_table(j, run, ""));
     return true;
 }

@@ -53,7 +53,7 @@ static bool is_at_hand(struct coordinator *co, const struct definitions *d,
            v->error.len == 0 && catalogue_coming(c, v->index) == NULL &&
            catalogue_pause(c, PAUSE_INDEX, v->index) == NULL &&
            catalogue_pause(c, PAUSE_TOPIC, v->topic) == NULL &&
-           !holds_find(co->holds, name, &ignored) &&
+           !holds_find(co->holds, name, &ignored) && !verify_jobs_run_for(co->verifies, name) &&
            !verify_jobs_are_put_off(co->verifies, name);
 }
 
@@ -69,20 +69,30 @@ static bool must_make_trees(const struct coordinator *co, const struct definitio
            !store_copy_find(s->verify, s->n_verify, STORE_VERIFY, name, &ignored);
 }
 
+/* When its age asks for a comparison, trees apart. */
+static int64_t old_ms(const struct coordinator *co, const struct definitions *d,
+                      const struct store_copy *s, const struct stored_version *v,
+                      struct str name)
+{
+    const int64_t every_ms = coordinator_compare_settings(co, d, v->index).every_ms;
+
+    return every_ms > 0 && !definitions_index_is_piped(d, v->index)
+               ? verify_due_ms(name, verify_last_ms(s, v), every_ms)
+               : INT64_MAX;
+}
+
 int64_t coordinator_comparison_due_ms(const struct coordinator *co, const struct definitions *d,
                                       const struct store_copy *s,
                                       const struct stored_version *v)
 {
     struct buf name = {0};
-    int64_t due_ms = INT64_MAX;
 
     coordinator_index_name(&name, v->index, v->number);
-    const int64_t every_ms = coordinator_compare_settings(co, d, v->index).every_ms;
 
-    if (must_make_trees(co, d, s, v, buf_str(&name)))
-        due_ms = verify_last_ms(s, v) + TREES_MS;
-    else if (every_ms > 0 && !definitions_index_is_piped(d, v->index))
-        due_ms = verify_due_ms(buf_str(&name), verify_last_ms(s, v), every_ms);
+    const int64_t due_ms = must_make_trees(co, d, s, v, buf_str(&name))
+                               ? verify_last_ms(s, v) + TREES_MS
+                               : old_ms(co, d, s, v, buf_str(&name));
+
     buf_free(&name);
     return due_ms;
 }
@@ -155,13 +165,15 @@ static struct str first_table(const struct definitions *d, struct str index)
 
 /* Returns false, with err, if the comparison cannot start. */
 static bool order(struct coordinator *co, const struct definitions *d,
-                  const struct stored_version *v, bool exchange, struct err *err)
+                  const struct stored_version *v, bool exchange, bool for_trees,
+                  struct err *err)
 {
     const struct verify_order o = {.table = first_table(d, v->index),
                                    .version = v->number,
                                    .repair = true,
                                    .exchange = exchange,
                                    .by_itself = true,
+                                   .for_trees = for_trees,
                                    .rate = coordinator_compare_settings(co, d, v->index).rate};
     struct buf answer = {0};
     const bool ok = o.table.len > 0 ? coordinator_order_verify(co, &o, &answer, err)
@@ -175,14 +187,18 @@ static bool order(struct coordinator *co, const struct definitions *d,
 }
 
 static void start(struct coordinator *co, const struct definitions *d,
-                  const struct stored_version *v, bool exchange)
+                  const struct store_copy *copy, const struct stored_version *v, bool exchange)
 {
     const struct compare_settings s = coordinator_compare_settings(co, d, v->index);
     struct buf name = {0};
     struct err err = {0};
 
     coordinator_index_name(&name, v->index, v->number);
-    if (!order(co, d, v, exchange, &err)) {
+
+    const bool for_trees =
+        !exchange && old_ms(co, d, copy, v, buf_str(&name)) > clock_wall_ms();
+
+    if (!order(co, d, v, exchange, for_trees, &err)) {
         log_failure(LOG_WARN, &err, "the comparison of an index cannot start",
                     KV("index", v->index));
         verify_jobs_put_off(co->verifies, buf_str(&name),
@@ -196,22 +212,32 @@ static void start(struct coordinator *co, const struct definitions *d,
     buf_free(&name);
 }
 
+/* One of a kind at a time. */
+static void start_due(struct coordinator *co, const struct definitions *d,
+                      const struct catalogue *c, const struct store_copy *s, bool exchange)
+{
+    const struct stored_version *v =
+        verify_jobs_run(co->verifies, exchange ? JOB_EXCHANGE : JOB_COMPARE)
+            ? NULL
+            : find_due(co, d, c, s, exchange);
+
+    if (v != NULL)
+        start(co, d, s, v, exchange);
+}
+
 void coordinator_verify_due(struct coordinator *co)
 {
-    if (!verify_jobs_are_resumed(co->verifies) || verify_jobs_n(co->verifies) > 0 ||
-        verify_jobs_are_ordered(co->verifies))
+    if (!verify_jobs_are_resumed(co->verifies) || verify_jobs_are_ordered(co->verifies))
         return;
 
     struct store_copy *s = store_watch_copy(co->store_watch);
     struct definitions *d = coordinator_definitions(co);
     struct catalogue *c = coordinator_catalogue(co);
-    const struct stored_version *v = s == NULL ? NULL : find_due(co, d, c, s, false);
-    const bool exchange = v == NULL;
 
-    if (v == NULL && s != NULL && co->trees != NULL)
-        v = find_due(co, d, c, s, true);
-    if (v != NULL)
-        start(co, d, v, exchange);
+    if (s != NULL)
+        start_due(co, d, c, s, false);
+    if (s != NULL && co->trees != NULL)
+        start_due(co, d, c, s, true);
     catalogue_unref(c);
     definitions_unref(d);
     store_copy_unref(s);

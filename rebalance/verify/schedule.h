@@ -2,7 +2,7 @@
  * The comparisons of whole indexes that Millrace starts by itself. It compares each index that
  * searches use again some time after its last comparison or its build (index.verify_every), at
  * index.verify_rate, and repairs what differs within the limits of `verify --repair`. One runs
- * at a time.
+ * at a time, and beside it one exchange of another index's trees (exchange.c).
  */
 #ifndef REBALANCE_VERIFY_SCHEDULE_H
 #define REBALANCE_VERIFY_SCHEDULE_H
@@ -39,9 +39,9 @@ int64_t coordinator_comparison_due_ms(const struct coordinator *co, const struct
                                       const struct stored_version *v);
 
 /*
- * Start the comparison that is due for longest, if any is and none runs. Leaves out indexes
- * that take nothing, are about to be replaced, or whose documents pass a pipeline, which
- * changes them.
+ * Start the comparison, and the exchange, that is due for longest, if any is and none of its
+ * kind runs. Leaves out indexes that are verified now, take nothing, are about to be replaced,
+ * or whose documents pass a pipeline, which changes them.
  * @thread the coordinator's; under admin_lock; blocks on the store
  */
 void coordinator_verify_due(struct coordinator *co);

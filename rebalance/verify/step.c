@@ -44,7 +44,7 @@ struct verify_job *verify_job_new(struct coordinator *co, const struct stored_jo
     j->term = term;
     j->arena = arena_new();
     j->job = (struct stored_job){.id = stored->id,
-                                 .kind = STR(JOB_VERIFY),
+                                 .kind = arena_copy(j->arena, stored->kind),
                                  .index = arena_copy(j->arena, stored->index),
                                  .table = arena_copy(j->arena, stored->table),
                                  .version = stored->version,
@@ -56,8 +56,9 @@ struct verify_job *verify_job_new(struct coordinator *co, const struct stored_jo
     (void)json_find_bool(p, "/yes", &j->yes);
     (void)json_find_bool(p, "/values", &j->values);
     (void)json_find_u64(p, "/rate", &j->rate);
-    (void)json_find_bool(p, "/exchange", &j->exchange);
-    (void)json_find_bool(p, "/by_itself", &j->by_itself);
+    (void)json_find_bool(p, "/for_trees", &j->for_trees);
+    j->exchange = str_equal(stored->kind, STR(JOB_EXCHANGE));
+    j->by_itself = j->exchange || str_equal(stored->kind, STR(JOB_COMPARE));
     if (json_find_u64(p, "/sample", &sample) && sample > 0)
         j->sample = verify_sample_new(sample);
     j->where = text_of(j, "/where");

@@ -52,19 +52,30 @@ static uint64_t term_of(const struct verify_run *run)
     return term;
 }
 
-void verify_trees_begin(struct verify_job *j, const struct verify_run *run)
+static bool begin(const struct verify_job *j, const struct verify_run *run, struct err *err)
 {
-    struct err err = {0};
+    if (!can_feed(run))
+        return err_set(err, ERR_REJECT,
+                       "the version was built by a definition whose documents cannot be "
+                       "compared as values; fix: millrace index create %" STR_FMT,
+                       STR_ARG(j->job.table));
+    return trees_begin(j->co->trees, run->index, term_of(run), j->at.total, err);
+}
+
+bool verify_trees_begin(struct verify_job *j, const struct verify_run *run, struct err *err)
+{
+    struct err why = {0};
 
     if (!should_feed(j, run))
-        return;
-    j->feeds =
-        can_feed(run) && trees_begin(j->co->trees, run->index, term_of(run), j->at.total, &err);
+        return true;
+    j->feeds = begin(j, run, &why);
     FAILPOINT(trees_begun);
     j->lacks_trees = !j->feeds;
-    if (err.kind != ERR_NONE)
-        log_failure(LOG_WARN, &err, "anti-entropy trees cannot be made",
-                    KV("index", run->index));
+    if (j->feeds)
+        return true;
+    log_failure(LOG_WARN, &why, "anti-entropy trees cannot be made", KV("index", run->index));
+    return !j->for_trees ||
+           err_set(err, ERR_REJECT, "anti-entropy trees cannot be made: %s", why.msg);
 }
 
 void verify_trees_go_on(struct verify_job *j)

@@ -54,6 +54,7 @@ struct verify_order {
     struct str since;    /* from this time on; empty: since the last good check */
     bool exchange;       /* compare only what its trees say differs (exchange.c) */
     bool by_itself;      /* nobody asked for it: it ends where somebody does */
+    bool for_trees;      /* and only because trees are missing: of no use without them */
 };
 
 /*

@@ -225,17 +225,16 @@ static void append_exchange_fix(const struct table_view *t, struct str own, stru
 {
     if (t->is.is_bad) {
         buf_append(fix, t->is.fix);
-    } else if (t->trees.now.state == TREES_NONE) {
-        buf_append(fix, STR("millrace verify "));
-        buf_append_word(fix, table_name(t->d));
-        buf_append(fix, STR(" makes them"));
     } else if (t->trees.now.state == TREES_BUILDING) {
         buf_append(fix, STR("wait for its end; index.verify_rate sets its pace"));
     } else if (own.len > 0) {
         buf_append(fix, own);
+    } else if (t->trees.now.state == TREES_NONE) {
+        buf_append(fix, STR("millrace verify "));
+        buf_append_word(fix, table_name(t->d));
+        buf_append(fix, STR(" makes them"));
     } else if (t->trees.is_one_ahead) {
-        buf_append(fix,
-                   STR("wait for the verification that runs now; exchanges come after it"));
+        buf_append(fix, STR("wait for what is compared now; this index comes after it"));
     } else {
         buf_append(fix, STR("millrace status says what waits"));
     }

@@ -32,5 +32,8 @@ void coordinator_look_at_trees(struct coordinator *co, const struct definitions 
     verify_jobs_exchanges(co->verifies, index, &out->exchanges);
     out->since_ms = since_ms(co, v, out);
     out->late_ms = out->since_ms + MISSED_MAX * settings.exchange_every_ms + LOOKS_MS;
-    out->is_one_ahead = verify_jobs_n(co->verifies) > 0;
+    out->is_one_ahead =
+        verify_jobs_run_for(co->verifies, index) ||
+        verify_jobs_run(co->verifies,
+                        out->now.state == TREES_COMPLETE ? JOB_EXCHANGE : JOB_COMPARE);
 }

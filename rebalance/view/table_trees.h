@@ -25,7 +25,7 @@ struct table_trees {
     struct exchanges exchanges;
     int64_t since_ms;  /* wall: the last exchange ended, or could have begun first */
     int64_t late_ms;   /* wall: from then on the next one is too late */
-    bool is_one_ahead; /* a verification runs, and exchanges wait for that */
+    bool is_one_ahead; /* a comparison, or an exchange, runs before the next one */
 };
 
 /* index: the version's, orders_v2. */

@@ -236,11 +236,13 @@ bool store_stop_version(struct store *s, const struct version_stop *v,
                         enum version_stopped *how, struct err *err) MUST_CHECK;
 
 /* Jobs: one record per bucket, with a cursor. */
-#define JOB_INDEX  "index"  /* builds a version */
-#define JOB_VERIFY "verify" /* compares a version with its rows */
+#define JOB_INDEX    "index"    /* builds a version */
+#define JOB_VERIFY   "verify"   /* compares a version with its rows */
+#define JOB_COMPARE  "compare"  /* the same, and nobody asked for it */
+#define JOB_EXCHANGE "exchange" /* compares a version's trees */
 struct stored_job {
     uint64_t id;      /* assigned by store_new_job() */
-    struct str kind;  /* JOB_INDEX, JOB_VERIFY */
+    struct str kind;  /* JOB_INDEX, ... */
     struct str index; /* alias */
     struct str table; /* "shop.orders" */
     uint64_t version; /* index version number */

@@ -142,19 +142,39 @@ def test_a_definition_says_how_its_index_is_compared(w):
     wait_until("no tree is left", lambda: not glob.glob(f"{daemon.folder}/data/trees/*"), 30)
 
 
+def building(w, daemon):
+    return (trees(w, daemon) or {"state": ""})["state"] == "building"
+
+
 def test_a_person_does_not_wait_for_the_comparison_that_makes_trees(w):
-    daemon, _ = follow(w, n=3000, index=ON | {"verify_rate": 100, "exchange_every": "1h"})
-    wait_until("the trees are being built", lambda: (trees(w, daemon) or {"state": ""})["state"] == "building", 30)
-    busy = daemon.command("verify", f"{w.schema}.item", "--sample", "10", ok=(75,))
-    if "verifies this index already" not in busy.stderr:
-        raise Failed(busy.stderr)
-    answer = daemon.json("verify", f"{w.schema}.item")
-    if answer["verdict"] != "equal" or answer["documents"] != 3000:
+    daemon, damage = follow(w, n=3000, index=ON | {"verify_rate": 100, "exchange_every": "1h"})
+    wait_until("the trees are being built", lambda: building(w, daemon), 30)
+    damage.lose(9)
+    sample = daemon.json("verify", f"{w.schema}.item", "--where", "id < 20", ok=(1,))
+    if (sample["verdict"], sample["documents"], sample["differing"]) != ("different", 19, 1) or not building(w, daemon):
+        raise Failed(f"{sample}")
+    if {j["kind"] for j in daemon.json("job", "list")["items"]} != {"compare"}:
+        raise Failed("the comparison that makes trees is not listed as one")
+    answer = daemon.json("verify", f"{w.schema}.item", "--repair")
+    if (answer["verdict"], answer["documents"], answer["repaired"]) != ("equal", 3000, 1):
         raise Failed(f"{answer}")
     if trees(w, daemon)["state"] != "complete":
         raise Failed("the verification of all of it has made no trees")
-    if len(found(daemon, f"{w.schema}.item")) != 1:
+    if len(found(daemon, f"{w.schema}.item")) != 2:
         raise Failed("a comparison that made way has left a report")
+
+
+def test_indexes_are_exchanged_and_verified_while_another_is_compared(w):
+    slow = {"table": "item", "compare": {"trees": "keep", "rate": 100}}
+    daemon, _ = follow(w, n=3000, index=ON | {"trees": False})
+    daemon.apply(w.definitions({"table": "item"}, {"table": "other", "compare": {"trees": "keep"}}))
+    complete(w, daemon, "other")
+    daemon.apply(w.definitions(slow, {"table": "other", "compare": {"trees": "keep"}}))
+    wait_until("the trees of the large index are being built", lambda: building(w, daemon), 30)
+    exchanged(w, daemon, "other")
+    answer = daemon.json("verify", f"{w.schema}.other")
+    if answer["verdict"] != "equal" or not building(w, daemon):
+        raise Failed(f"{answer}, {trees(w, daemon)}")
 
 
 def test_exchanges_during_a_load_give_no_false_alarm(w):

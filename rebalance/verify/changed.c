@@ -175,17 +175,6 @@ static bool load(struct verify_job *j, struct verify_run *run, const struct chan
     return read_links_end(&run->links, ok ? err : &ignored) && ok;
 }
 
-static void keep_last(struct verify_changed *c, const struct poll_row *row)
-{
-    struct arena *a = arena_new();
-
-    c->last = (struct poll_row){arena_copy(a, row->id), arena_copy(a, row->key),
-                                arena_copy(a, row->value)};
-    arena_free(c->arena);
-    c->arena = a;
-    c->has_last = true;
-}
-
 static bool compare(struct verify_job *j, struct verify_run *run, struct target *target,
                     const struct poll_row *rows, size_t n, struct err *err)
 {
@@ -221,7 +210,7 @@ static bool read_page(struct verify_job *j, struct verify_run *run, struct err *
         return false;
     j->at.rows += n;
     if (n > 0)
-        keep_last(j->changed, &rows[n - 1]);
+        verify_changed_keep_last(j->changed, &rows[n - 1]);
     if (end) {
         buf_clear(&j->at.table);
         buf_append(&j->at.table, str_from(t->table));

@@ -42,6 +42,46 @@ static void find_bytes(struct str json, const char *pointer, struct buf *bytes)
     buf_free(&text);
 }
 
+/* ---- how far a check is ---- */
+
+static void put_changed(struct json_writer *w, const struct verify_changed *c)
+{
+    if (c == NULL || c->tables.len == 0)
+        return;
+    json_put_raw(w, STR("changed"), buf_str(&c->tables));
+    if (!c->has_last)
+        return;
+    json_write_key(w, STR("last"));
+    json_open_object(w);
+    put_bytes(w, STR("id"), c->last.id);
+    put_bytes(w, STR("key"), c->last.key);
+    put_bytes(w, STR("value"), c->last.value);
+    json_close_object(w);
+}
+
+static void find_changed(struct str json, struct verify_changed *c)
+{
+    struct buf id = {0}, key = {0}, value = {0};
+    struct str found;
+
+    if (c == NULL)
+        return;
+    verify_changed_clear(c);
+    if (json_find(json, "/changed", &found))
+        buf_append(&c->tables, found);
+    find_bytes(json, "/last/id", &id);
+    find_bytes(json, "/last/key", &key);
+    find_bytes(json, "/last/value", &value);
+    if (json_find(json, "/last", &found))
+        verify_changed_keep_last(
+            c, &(struct poll_row){buf_str(&id), buf_str(&key), buf_str(&value)});
+    buf_free(&id);
+    buf_free(&key);
+    buf_free(&value);
+}
+
+/* ---- all ---- */
+
 void verify_cursor_write(struct verify_job *j)
 {
     struct json_writer w = {.out = &j->cursor};
@@ -58,8 +98,7 @@ void verify_cursor_write(struct verify_job *j)
     json_put_u64(&w, STR("from"), j->at.from);
     json_put_u64(&w, STR("began"), (uint64_t)j->at.began_ms);
     json_put_u64(&w, STR("looks"), j->at.looks);
-    if (j->changed != NULL && j->changed->tables.len > 0)
-        json_put_raw(&w, STR("changed"), buf_str(&j->changed->tables));
+    put_changed(&w, j->changed);
     verify_result_put(&j->result, &w);
     json_write_key(&w, STR("open"));
     json_open_object(&w);
@@ -72,7 +111,7 @@ void verify_cursor_write(struct verify_job *j)
 void verify_cursor_read(struct verify_job *j)
 {
     const struct str json = buf_str(&j->cursor);
-    struct str open, changed;
+    struct str open;
     uint64_t pass = 0, began = 0;
 
     verify_result_free(&j->result);
@@ -91,11 +130,7 @@ void verify_cursor_read(struct verify_job *j)
     (void)json_find_u64(json, "/began", &began);
     (void)json_find_u64(json, "/looks", &j->at.looks);
     j->at.began_ms = (int64_t)began;
-    if (j->changed != NULL) {
-        buf_clear(&j->changed->tables);
-        if (json_find(json, "/changed", &changed))
-            buf_append(&j->changed->tables, changed);
-    }
+    find_changed(json, j->changed);
     verify_result_read(&j->result, json);
     if (json_find(json, "/open", &open))
         verify_result_read(&j->open, open);

@@ -73,12 +73,11 @@ static bool save(struct verify_job *j, struct err *err)
 
 /*
  * Whether a job that begins again here would find and count the same: not within a slice, nor a
- * sample or a check, which are taken anew.
+ * sample, which is taken anew.
  */
 static bool is_safe_place(const struct verify_job *j)
 {
-    return !j->pages_open && j->at.pass != VERIFY_SAMPLE && j->at.pass != VERIFY_CHANGED &&
-           j->at.pass != VERIFY_EXCHANGE;
+    return !j->pages_open && j->at.pass != VERIFY_SAMPLE && j->at.pass != VERIFY_EXCHANGE;
 }
 
 static bool note_step(struct verify_job *j, struct err *err)
@@ -150,7 +149,6 @@ static bool survive(struct verify_job *j, const struct err *err)
     verify_documents_close(j);
     sample_clear(j->sample);
     verify_exchange_clear(j);
-    verify_changed_clear(j->changed);
     verify_cursor_read(j);
     show(j, err);
     if (err->kind == ERR_STOP || err->kind == ERR_REJECT || err->kind == ERR_FATAL ||

@@ -143,6 +143,7 @@ static const struct command_option inspect_options[] = {WHICH_PART, END};
 static const struct command_option check_options[] = {
     {"all", 0, NULL, "all tables with a daily_check_column, one after another", NULL},
     {"no-wait", 0, NULL, "start the job and print its id", NULL},
+    {"rate", 0, "N", "at most N rows per second", NULL},
     {"repair", 0, NULL, "read the rows of what differs again", NULL},
     {"since", 0, "TIME", "rows that changed since then, as \"2026-11-25 13:00\"", NULL},
     {"values", 0, NULL, "show the values that differ", NULL},

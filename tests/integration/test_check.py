@@ -94,6 +94,25 @@ def test_a_check_that_is_killed_or_in_the_way_is_done_again(w):
         raise Failed(busy.stderr)
 
 
+def test_a_check_that_is_killed_goes_on_where_it_was(w):
+    daemon, damage = make(w)
+    for key in (3, 990):
+        damage.change(key, rename)
+
+    def done():
+        return next((j["rows_done"] for j in daemon.json("job", "list")["items"] if j["id"] == job), 0)
+    job = check(w, daemon, "--since", LONG_AGO, "--rate", "200", "--no-wait")["job"]
+    before = wait_until("some rows are compared", lambda: 200 <= done() <= 500 and done(), 30)
+    wait_until("that is stored, as each second", lambda: done() >= before + 300, 30)
+    daemon.kill()
+    daemon.start(wait=False)
+    after = wait_until("the job goes on", done, 30)
+    if after < before:
+        raise Failed(f"{before} rows were compared, and after a kill {after}")
+    wait_until("the job is over", lambda: not daemon.json("job", "list")["items"], 60)
+    expect(daemon.json("report", "get", job), "different", 999, [("3", "different", "name different"), ("990", "different", "name different")])
+
+
 def test_a_table_that_does_not_say_what_has_changed_is_named(w):
     daemon, _ = make(w, 10)
     refused = daemon.command("check", f"{w.schema}.plain", ok=(1, 2))

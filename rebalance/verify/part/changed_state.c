@@ -67,6 +67,17 @@ void verify_changed_clear(struct verify_changed *c)
     buf_clear(&c->tables);
 }
 
+void verify_changed_keep_last(struct verify_changed *c, const struct poll_row *row)
+{
+    struct arena *a = arena_new();
+
+    c->last = (struct poll_row){arena_copy(a, row->id), arena_copy(a, row->key),
+                                arena_copy(a, row->value)};
+    arena_free(c->arena);
+    c->arena = a;
+    c->has_last = true;
+}
+
 void verify_changed_free(struct verify_changed *c)
 {
     if (c == NULL)

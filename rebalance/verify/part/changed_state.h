@@ -2,8 +2,7 @@
  * struct verify_changed: what a check has seen so far. Only changed.c and the job's own files
  * include this.
  *
- * It lives in memory, but for its tables, which are a part of the job's cursor: a check that is
- * interrupted begins anew.
+ * It is a part of the job's cursor.
  */
 #ifndef REBALANCE_VERIFY_PART_CHANGED_STATE_H
 #define REBALANCE_VERIFY_PART_CHANGED_STATE_H
@@ -35,5 +34,7 @@ struct verify_changed *verify_changed_new(struct str since) RETURNS_NONNULL MUST
 void verify_changed_free(struct verify_changed *c); /* NULL is fine */
 /* Forget how far it has come. NULL is fine. */
 void verify_changed_clear(struct verify_changed *c);
+/* The next page begins behind the row, which is copied. */
+void verify_changed_keep_last(struct verify_changed *c, const struct poll_row *row);
 
 #endif

@@ -115,9 +115,10 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
     lock_acquire(&co->admin_lock);
 
     const bool ok = coordinator_load_identity(co, err) && coordinator_load(co, err) &&
-                    coordinator_retire_unnamed(co, err) && coordinator_load_settings(co, err) &&
-                    coordinator_open_trees(co, err);
+                    coordinator_retire_unnamed(co, err) && coordinator_load_settings(co, err);
 
+    if (ok)
+        coordinator_open_trees(co);
     lock_release(&co->admin_lock);
     if (!ok) {
         coordinator_close(co);

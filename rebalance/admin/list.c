@@ -2,6 +2,7 @@
 
 #include "rebalance/state/parts.h"
 #include "rebalance/verify/jobs.h"
+#include "rebalance/verify/progress.h"
 #include "rebalance/version/retired.h"
 #include "rebalance/version/waiting.h"
 #include "rebalance/view/fan_out.h"

@@ -139,6 +139,14 @@ static void append_documents(struct json_writer *w, const struct document_count 
     json_put_cstr(w, STR("documents_reason"), c->why.msg);
 }
 
+static void put_reason(struct json_writer *w, struct str name, const struct err *why)
+{
+    if (why->kind != ERR_NONE)
+        json_put_cstr(w, name, why->msg);
+    else
+        json_put_null(w, name);
+}
+
 static void append_trees(struct json_writer *w, const struct table_trees *trees)
 {
     const struct trees_view *t = &trees->now;
@@ -157,10 +165,8 @@ static void append_trees(struct json_writer *w, const struct table_trees *trees)
     json_put_u64(w, STR("exchanges"), exchanges_n_ended(e));
     json_put_u64(w, STR("differing"), e->differing);
     json_put_u64(w, STR("put_off"), e->n[EXCHANGE_PUT_OFF]);
-    if (e->why.kind != ERR_NONE)
-        json_put_cstr(w, STR("put_off_reason"), e->why.msg);
-    else
-        json_put_null(w, STR("put_off_reason"));
+    put_reason(w, STR("put_off_reason"), &e->why);
+    put_reason(w, STR("missing_reason"), &e->missing);
     json_close_object(w);
 }
 

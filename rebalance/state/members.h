@@ -52,7 +52,8 @@ struct coordinator {
     struct repeats *repeats;             /* the replay thread's: dead_letter/repeats.h */
     struct replays *replays;             /* dead_letter/replay.h */
     struct verify_jobs *verifies;        /* verify/jobs.h */
-    struct trees *trees;                 /* trees/trees.h; NULL: none are kept */
+    struct trees *trees;                 /* trees/trees.h; NULL: none are kept, */
+    struct err no_trees;                 /* as their folder cannot be used */
     build_compare_fn *compare_version;   /* of builds; set by whoever is above them */
     struct live_settings *settings;      /* of delivery, at run time: admin/delivery_set.h */
     struct stored_state *stored;         /* definitions and catalogue: state/state.h */

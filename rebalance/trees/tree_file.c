@@ -22,6 +22,13 @@ static bool refused(const char *what, struct err *err)
     return err_set_code(err, ERR_RETRY, "errno", errno, "%s: %s", what, strerror(errno));
 }
 
+static bool no_room(struct err *err)
+{
+    return err_set_code(err, ERR_RETRY, "errno", errno,
+                        "no room on the disk: %s; fix: make room in the data folder",
+                        strerror(errno));
+}
+
 /* ---- its parts ---- */
 
 /* Without a boot id, no file that was not closed is believed. */
@@ -77,7 +84,7 @@ static bool map_file(struct tree_file *f, struct err *err)
 
     errno = posix_fallocate(f->view.fd, 0, (off_t)size);
     if (errno != 0)
-        return refused("no room on the disk", err);
+        return no_room(err);
     map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, f->view.fd, 0);
     if (map == MAP_FAILED)
         return refused("cannot map it", err);
@@ -316,7 +323,7 @@ bool tree_file_make_room(struct tree_file *f, struct err *err)
         return err_set(err, ERR_RETRY, "it has the most pages that a tree may have");
     errno = posix_fallocate(f->view.fd, (off_t)old, (off_t)(new - old));
     if (errno != 0) {
-        refused("no room on the disk", err);
+        no_room(err);
         (void)!ftruncate(f->view.fd, (off_t)old);
         return false;
     }

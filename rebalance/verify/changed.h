@@ -3,9 +3,8 @@
  * rebalance/verify include this.
  *
  * A check begins at the latest value that the last good one saw, and a minute before it, since
- * a row shows when it was written and not when that was committed (ADR 20). It is read again
- * from there if it is interrupted. It cannot see deleted rows, rows without a value, and
- * changes of related rows.
+ * a row shows when it was written and not when that was committed (ADR 20). It cannot see
+ * deleted rows, rows without a value, and changes of related rows.
  *
  * @thread the job's
  */

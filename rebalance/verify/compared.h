@@ -52,6 +52,7 @@ struct exchanges {
         differing;  /* documents that this one found different and did not repair, or lost */
     uint64_t lost;  /* of these, what the index lacks and nobody can name */
     struct err why; /* why the last one was put off; ERR_NONE: it was not */
+    struct err missing; /* why the trees cannot be made; ERR_NONE: they can, or nobody tried */
 };
 /* One has ended, now. found NULL: it was put off, and why says why. lost: as above. */
 void exchanges_note(struct exchanges *e, const struct verify_result *found, uint64_t lost,

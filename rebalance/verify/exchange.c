@@ -64,13 +64,14 @@ static bool compare(const struct trees_snapshot *source, const struct trees_snap
 static bool drain(struct verify_job *j, struct str index, struct err *err)
 {
     FAILPOINT(exchange_begun);
+    if (stop_is_set(j->stop))
+        return err_set(err, ERR_STOP, "stopping");
 
     const enum drain_end end = delivery_drain_index(j->co->delivery, index, DRAIN_MS);
 
     FAILPOINT(exchange_drained);
     return end == DRAIN_DONE ||
-           err_set(err,
-                   end == DRAIN_IN_PROGRESS || end == DRAIN_STOPPED ? ERR_RETRY : ERR_REJECT,
+           err_set(err, end == DRAIN_BLOCKED || end == DRAIN_TIMED_OUT ? ERR_REJECT : ERR_RETRY,
                    "not all that the source has could be delivered (%s); fix: millrace status "
                    "says what waits",
                    drain_end_name(end));

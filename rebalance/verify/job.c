@@ -113,11 +113,13 @@ static bool step(struct verify_job *j, struct err *err)
         [VERIFY_CHANGED] = verify_changed_step, [VERIFY_EXCHANGE] = verify_exchange_step,
     };
 
-    verify_trees_begin_step(j);
+    if (!verify_trees_begin_step(j, err))
+        return false;
 
     const bool ok = steps[j->at.pass](j, err);
 
     verify_trees_end_step(j);
+    j->has_stepped = j->has_stepped || ok;
     return ok && note_step(j, err);
 }
 
@@ -126,9 +128,10 @@ static bool makes_way(const struct verify_job *j)
     return __atomic_load_n(&j->makes_way, __ATOMIC_RELAXED);
 }
 
+/* What it has repaired is told all the same. */
 static bool has_made_way(const struct verify_job *j)
 {
-    return makes_way(j) && j->at.pass != VERIFY_OVER;
+    return j->made_way && j->result.repaired == 0;
 }
 
 /* Wait until the rate allows what the last step has read. */
@@ -164,6 +167,7 @@ static void run_steps(struct verify_job *j, struct err *err)
 
         *err = (struct err){0};
         if (makes_way(j)) {
+            j->made_way = true;
             err_set(err, ERR_RETRY, "a person has asked for a verification of this index");
             return;
         }
@@ -301,17 +305,33 @@ void verify_job_report(struct verify_job *j, const struct err *failure, struct b
     verify_report_append(&j->report, &j->result, report);
 }
 
-static void put_off(const struct verify_job *j)
+/* What has read much for trees that were lost meanwhile does not do so each hour. */
+static void put_off(const struct verify_job *j, struct str index)
 {
     struct definitions *d = coordinator_definitions(j->co);
     const struct compare_settings s = coordinator_compare_settings(j->co, d, j->job.index);
+
+    verify_jobs_put_off(j->co->verifies, index, j->exchange ? s.exchange_every_ms : s.every_ms,
+                        j->lacks_trees && count_done(j) > 0);
+    definitions_unref(d);
+}
+
+/* When the next one comes by itself, and whether the index can have trees. */
+static void note_end(struct verify_job *j)
+{
+    const bool has_trees = verify_trees_finish(j), is_over = j->at.pass == VERIFY_OVER;
     struct buf index = {0};
+    struct err why = j->no_trees;
 
     coordinator_index_name(&index, j->job.index, j->job.version);
-    verify_jobs_put_off(j->co->verifies, buf_str(&index),
-                        j->exchange ? s.exchange_every_ms : s.every_ms, j->lacks_trees);
+    if (!has_trees && why.kind == ERR_NONE)
+        err_set(&why, ERR_REJECT,
+                "they were lost while a comparison filled them; fix: see the log");
+    if (!verify_job_is_partial(j) && (is_over || !has_trees))
+        verify_jobs_note_whole(j->co->verifies, buf_str(&index), has_trees ? NULL : &why);
+    if (!has_trees || (j->by_itself && !is_over && !has_made_way(j)))
+        put_off(j, buf_str(&index));
     buf_free(&index);
-    definitions_unref(d);
 }
 
 static void note_exchange(const struct verify_job *j, const struct err *failure)
@@ -342,10 +362,9 @@ static void finish(struct verify_job *j, const struct err *failure)
     while (!end_well(j, buf_str(&report), &err) && err.kind == ERR_RETRY)
         if (stop_wait(j->stop, RETRY_MS))
             break;
-    if ((j->exchange && !has_made_way(j)) || is_for_nothing(j))
+    if (j->exchange && !has_made_way(j))
         note_exchange(j, failure);
-    if ((!verify_trees_finish(j) || j->at.pass != VERIFY_OVER) && !has_made_way(j))
-        put_off(j);
+    note_end(j);
     log_info("a verification has ended", KV("table", j->job.table), KV("job", j->job.id),
              KV("differing", j->result.differing), KV("repaired", j->result.repaired));
     if (is_told(j))
@@ -375,7 +394,6 @@ void verify_job_run(struct verify_job *j, struct err *err)
         verify_cursor_read(j);
     }
     j->moved_ms = clock_mono_ms();
-    verify_trees_go_on(j);
     run_steps(j, err);
     verify_documents_close(j);
 }

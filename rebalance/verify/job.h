@@ -19,6 +19,7 @@
 
 #include "rebalance/build/job.h"
 #include "rebalance/verify/jobs.h"
+#include "rebalance/verify/progress.h"
 #include "rebalance/verify/report.h"
 #include "rebalance/verify/result.h"
 #include "rebalance/verify/run.h"
@@ -68,10 +69,13 @@ struct verify_job {
     bool by_itself;               /* nobody asked for it */
     bool for_trees;               /* and only because trees are missing */
     bool makes_way;               /* atomic: somebody has asked for one of his own */
+    bool made_way;                /* so it has ended */
     bool of_build;                /* nothing of it is stored: the build is */
     bool exchange;                /* compares trees; of what differs, both sides */
     bool feeds;                   /* tells the trees what it finds: tree_notes.c */
-    bool lacks_trees;             /* they could not be made */
+    bool has_stepped;             /* since it began, or goes on */
+    bool lacks_trees;             /* they could not be made, */
+    struct err no_trees;          /* for this reason, if it is known */
     bool is_exchanged;            /* the trees were compared: `unequal` is the answer */
     struct verify_result unequal; /* only its ids, of the documents that they name */
     struct key_set hashed;        /* ids that they have only a hash of; n_named of these */
@@ -192,10 +196,9 @@ static inline bool verify_job_is_partial(const struct verify_job *j)
  * comparison is only for them. Blocks on the disk. */
 bool verify_trees_begin(struct verify_job *j, const struct verify_run *run,
                         struct err *err) MUST_CHECK;
-/* The job goes on, or begins: it feeds the trees if they are of its kind. */
-void verify_trees_go_on(struct verify_job *j);
-/* Around each step, as documents may change meanwhile. */
-void verify_trees_begin_step(struct verify_job *j);
+/* Around each step, as documents may change meanwhile. A job that goes on feeds the trees that
+ * its first step finds. ERR_REJECT: it is only for trees, and they are lost. */
+bool verify_trees_begin_step(struct verify_job *j, struct err *err) MUST_CHECK;
 void verify_trees_end_step(struct verify_job *j);
 /* Both sides have this document, or nobody knows what they have. */
 void verify_trees_note_equal(struct verify_job *j, struct str id, struct str routing,

@@ -9,6 +9,7 @@
 #include "src/base/map.h"
 #include "src/base/mem.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #define AGAIN_MS 3600000
@@ -174,6 +175,18 @@ bool verify_jobs_are_put_off(struct verify_jobs *all, struct str index)
     return are;
 }
 
+void verify_jobs_note_whole(struct verify_jobs *all, struct str index, const struct err *why)
+{
+    lock_acquire(&all->lock);
+
+    struct memory *m = memory_of(all, index);
+
+    if (why == NULL)
+        m->next_ms = 0;
+    m->exchanges.missing = why != NULL ? *why : (struct err){0};
+    lock_release(&all->lock);
+}
+
 void verify_jobs_note_exchange(struct verify_jobs *all, struct str index,
                                const struct verify_result *found, uint64_t lost,
                                const struct err *why)
@@ -193,15 +206,54 @@ void verify_jobs_exchanges(struct verify_jobs *all, struct str index, struct exc
     lock_release(&all->lock);
 }
 
+static bool is_of(const struct verify_job *j, struct str index)
+{
+    struct buf name = {0};
+
+    coordinator_index_name(&name, j->job.index, j->job.version);
+
+    const bool is = !j->over && str_equal(buf_str(&name), index);
+
+    buf_free(&name);
+    return is;
+}
+
+bool verify_jobs_may_start(struct verify_jobs *all, struct str index, struct err *err)
+{
+    uint64_t id = 0;
+    size_t n = 0;
+
+    lock_acquire(&all->lock);
+    for (const struct verify_job *j = all->first; j != NULL; j = j->next)
+        if (!j->by_itself && !j->over) {
+            n++;
+            id = is_of(j, index) ? j->job.id : id;
+        }
+    lock_release(&all->lock);
+    if (id != 0)
+        return err_set(err, ERR_RETRY,
+                       "job %" PRIu64 " verifies this index already; fix: wait for it, "
+                       "millrace report get %" PRIu64 " says how far it is",
+                       id, id);
+    return n < VERIFY_JOBS_MAX ||
+           err_set(err, ERR_RETRY,
+                   "%d verifications run already; fix: wait until one of them has ended",
+                   VERIFY_JOBS_MAX);
+}
+
+void verify_jobs_order(struct verify_jobs *all)
+{
+    __atomic_add_fetch(&all->n_orders, 1, __ATOMIC_RELAXED);
+}
+
 /* Returns true while one runs that the caller does not want beside its own. */
-static bool ask_for_way(struct verify_jobs *all, struct str index, uint64_t version, bool way)
+static bool ask_for_way(struct verify_jobs *all, struct str index, bool way)
 {
     bool runs = false;
 
     lock_acquire(&all->lock);
     for (struct verify_job *j = all->first; j != NULL; j = j->next)
-        if (j->by_itself && !j->over && (version == 0 || version == j->job.version) &&
-            str_equal(j->job.index, index)) {
+        if (j->by_itself && is_of(j, index)) {
             __atomic_store_n(&j->makes_way, way, __ATOMIC_RELAXED);
             runs = true;
         }
@@ -209,15 +261,13 @@ static bool ask_for_way(struct verify_jobs *all, struct str index, uint64_t vers
     return runs;
 }
 
-bool verify_jobs_make_way(struct verify_jobs *all, struct str index, uint64_t version,
-                          struct stop *stop)
+bool verify_jobs_make_way(struct verify_jobs *all, struct str index, struct stop *stop)
 {
     const int64_t until_ms = clock_mono_ms() + WAY_MS;
 
-    __atomic_add_fetch(&all->n_orders, 1, __ATOMIC_RELAXED);
-    while (ask_for_way(all, index, version, true))
+    while (ask_for_way(all, index, true))
         if (clock_mono_ms() >= until_ms || stop_wait(stop, LOOK_MS)) {
-            (void)ask_for_way(all, index, version, false);
+            (void)ask_for_way(all, index, false);
             return false;
         }
     return true;
@@ -246,17 +296,12 @@ bool verify_jobs_run(struct verify_jobs *all, const char *kind)
 
 bool verify_jobs_run_for(struct verify_jobs *all, struct str index)
 {
-    struct buf name = {0};
     bool run = false;
 
     lock_acquire(&all->lock);
-    for (const struct verify_job *j = all->first; j != NULL && !run; j = j->next) {
-        buf_clear(&name);
-        coordinator_index_name(&name, j->job.index, j->job.version);
-        run = !j->over && str_equal(buf_str(&name), index);
-    }
+    for (const struct verify_job *j = all->first; j != NULL && !run; j = j->next)
+        run = is_of(j, index);
     lock_release(&all->lock);
-    buf_free(&name);
     return run;
 }
 

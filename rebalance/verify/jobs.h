@@ -16,39 +16,14 @@
 #include <stdint.h>
 
 struct coordinator;
-struct json_writer;
 struct stop;
 struct exchanges;
 struct verify_job;
 struct verify_jobs;
+struct verify_progress;
 struct verify_result;
 
 #define VERIFY_JOBS_MAX 4 /* that people have asked for */
-enum verify_pass {
-    VERIFY_ROWS = 0,
-    VERIFY_DOCUMENTS,
-    VERIFY_LISTED, /* look again at what both found, and repair it */
-    VERIFY_OVER,
-    VERIFY_SAMPLE,   /* in place of rows and documents; the numbers are stored */
-    VERIFY_CHANGED,  /* the same */
-    VERIFY_EXCHANGE, /* the same: where the trees of both sides differ */
-    N_VERIFY_PASSES,
-};
-/* "rows", "documents", ... */
-const char *verify_pass_word(enum verify_pass pass);
-
-/* What people see of a job. */
-struct verify_progress {
-    enum verify_pass pass;
-    uint64_t done, total;
-    double rate; /* per second; 0: unknown */
-    int64_t remaining_s;
-    struct err why; /* what it waits for */
-};
-
-/* Write its members as a job has them. */
-void verify_progress_put(struct json_writer *w, const struct verify_progress *p);
-
 struct verify_jobs *verify_jobs_new(void) RETURNS_NONNULL MUST_CHECK;
 void verify_jobs_free(struct verify_jobs *all); /* NULL is fine; after they were joined */
 
@@ -62,11 +37,14 @@ void verify_jobs_join(
 /* Copy what the job shows of itself. False: it does not run here. */
 bool verify_jobs_find(struct verify_jobs *all, uint64_t id, struct verify_progress *out);
 
-/* A comparison of the index (orders_v2) that nobody asked for did not start, or ended without a
- * verdict: the next one comes an hour later, or every_ms if that is less or hopeless is set. */
+/* What nobody asked for of the index (orders_v2) did not start, or ended without a verdict: the
+ * next one comes an hour later, or every_ms if that is less or hopeless is set. */
 void verify_jobs_put_off(struct verify_jobs *all, struct str index, int64_t every_ms,
                          bool hopeless);
 bool verify_jobs_are_put_off(struct verify_jobs *all, struct str index);
+/* A comparison of all of it has ended as it should, which ends that (why NULL), or could make
+ * no trees. */
+void verify_jobs_note_whole(struct verify_jobs *all, struct str index, const struct err *why);
 
 /* An exchange of the index's trees has ended: exchanges_note(). */
 void verify_jobs_note_exchange(struct verify_jobs *all, struct str index,
@@ -74,13 +52,17 @@ void verify_jobs_note_exchange(struct verify_jobs *all, struct str index,
                                const struct err *why);
 void verify_jobs_exchanges(struct verify_jobs *all, struct str index, struct exchanges *out);
 
-/* A person orders a comparison of all of a version until verify_jobs_ordered(): nothing starts
- * by itself, and what compares the version by itself ends. Waits up to 20 s for that; returns
- * false if it still runs. */
-bool verify_jobs_make_way(struct verify_jobs *all, struct str index, uint64_t version,
-                          struct stop *stop) MUST_CHECK;
+/* A person may start one of this index (orders_v2), as for the jobs of people. Else ERR_RETRY.
+ */
+bool verify_jobs_may_start(struct verify_jobs *all, struct str index,
+                           struct err *err) MUST_CHECK;
+/* From here until verify_jobs_ordered() nothing starts by itself. */
+void verify_jobs_order(struct verify_jobs *all);
 void verify_jobs_ordered(struct verify_jobs *all);
 bool verify_jobs_are_ordered(struct verify_jobs *all);
+/* What compares the index by itself ends. Waits up to 20 s; false: it still runs. */
+bool verify_jobs_make_way(struct verify_jobs *all, struct str index,
+                          struct stop *stop) MUST_CHECK;
 
 bool verify_jobs_run(struct verify_jobs *all, const char *kind); /* one of this kind, here */
 bool verify_jobs_run_for(struct verify_jobs *all, struct str index); /* of orders_v2 */

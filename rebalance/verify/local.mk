@@ -7,7 +7,7 @@ libmillrace_a_SOURCES += \
 	%D%/documents.c \
 	%D%/exchange.c \
 	%D%/job.c %D%/job.h \
-	%D%/jobs.c %D%/jobs.h \
+	%D%/jobs.c %D%/jobs.h %D%/progress.h \
 	%D%/keys.c \
 	%D%/listed.c \
 	%D%/looks.c \

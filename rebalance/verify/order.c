@@ -37,9 +37,7 @@ static bool start(struct coordinator *co, const struct stored_job *stored, struc
     if (verify_jobs_start(co->verifies, j, verify_job_main))
         return true;
     verify_job_free(j);
-    return err_set(err, ERR_RETRY,
-                   "%d verifications run already; fix: wait until one of them has ended",
-                   VERIFY_JOBS_MAX);
+    return err_set(err, ERR_RETRY, "job %" PRIu64 " runs already, or too many", stored->id);
 }
 
 static void append_parameters(struct buf *json, const struct verify_order *o)
@@ -62,17 +60,6 @@ static void append_parameters(struct buf *json, const struct verify_order *o)
     if (o->for_trees)
         json_put_bool(&w, STR("for_trees"), true);
     json_close_object(&w);
-}
-
-static bool is_alone(struct coordinator *co, uint64_t id, struct err *err)
-{
-    struct verify_progress ignored;
-
-    return !verify_jobs_find(co->verifies, id, &ignored) ||
-           err_set(err, ERR_RETRY,
-                   "job %" PRIu64 " verifies this index already; fix: wait for it, millrace "
-                   "report get %" PRIu64 " says how far it is",
-                   id, id);
 }
 
 /* Of each kind there can be one of an index. */
@@ -99,7 +86,7 @@ static bool store_job(struct coordinator *co, const struct verify_run *run,
                                .error = STR(""),
                                .created_ms = clock_wall_ms(),
                                .updated_ms = clock_wall_ms()};
-    return store_new_job(co->opt.store, job, err) && is_alone(co, job->id, err);
+    return store_new_job(co->opt.store, job, err);
 }
 
 static void answer(struct buf *json, const struct stored_job *job)
@@ -133,18 +120,22 @@ static bool has_seen(struct coordinator *co, const struct verify_run *run,
                           STR_ARG(table_name(run->lead)));
 }
 
+static bool is_whole(const struct verify_order *o)
+{
+    return !o->samples && !o->changed && !o->exchange && o->where.len == 0;
+}
+
 static bool begin(struct coordinator *co, const struct verify_run *run,
                   const struct verify_order *o, struct buf *json, struct err *err)
 {
     struct buf parameters = {0};
     struct stored_job job;
     struct err ignored = {0};
-    bool ok = has_seen(co, run, o, err) && store_job(co, run, o, &parameters, &job, err);
+    bool ok = store_job(co, run, o, &parameters, &job, err);
 
     if (ok) {
         /* Only what compares all of it can take the mark away. */
-        ok = (o->samples || o->changed || o->exchange || o->where.len > 0 ||
-              coordinator_begin_mark(co, run->index, job.id, err)) &&
+        ok = (!is_whole(o) || coordinator_begin_mark(co, run->index, job.id, err)) &&
              start(co, &job, err);
         if (ok)
             answer(json, &job);
@@ -189,59 +180,85 @@ static bool has_column(struct coordinator *co, const struct verify_run *run,
                          STR_ARG(o->table), STR_ARG(o->table));
 }
 
-bool coordinator_order_verify(struct coordinator *co, const struct verify_order *o,
-                              struct buf *json, struct err *err)
+/* Refuse what cannot begin, before anything makes way for it. */
+static bool may_begin(struct coordinator *co, const struct verify_run *run,
+                      const struct verify_order *o, struct err *err)
+{
+    if (!verify_jobs_are_resumed(co->verifies))
+        return err_set(err, ERR_RETRY,
+                       "the daemon has just started, and first goes on with the verifications "
+                       "of its store; fix: try again in a few seconds");
+    return has_column(co, run, o, err) && has_seen(co, run, o, err) &&
+           (o->by_itself || verify_jobs_may_start(co->verifies, run->index, err));
+}
+
+/* index is set, and json NULL: only look whether it may begin. */
+static bool order(struct coordinator *co, const struct verify_order *o, struct buf *index,
+                  struct buf *json, struct err *err)
 {
     struct arena *a = arena_new();
     struct verify_run run = {.co = co, .stop = &co->stop, .arena = a};
     const bool ok = verify_run_begin(&run, o->table, o->version, err) &&
-                    has_column(co, &run, o, err) && begin(co, &run, o, json, err);
+                    may_begin(co, &run, o, err) &&
+                    (json == NULL || begin(co, &run, o, json, err));
 
+    if (ok && index != NULL)
+        buf_append(index, run.index);
     verify_run_end(&run);
     arena_free(a);
     return ok;
 }
 
-/* What compares all of the index by itself would do so twice. */
-static bool make_way(struct coordinator *co, const struct verify_order *o, struct err *err)
+bool coordinator_order_verify(struct coordinator *co, const struct verify_order *o,
+                              struct buf *json, struct err *err)
 {
-    struct definitions *d = coordinator_definitions(co);
-    const struct table_definition *t = definitions_table(d, o->table);
-    const bool ok =
-        verify_jobs_make_way(co->verifies, t != NULL ? table_index(t) : STR(""), o->version,
-                             &co->stop) ||
-        err_set(err, ERR_RETRY,
-                "Millrace compares this index by itself, and the step that it is in takes "
-                "long; fix: try again, or see millrace job list");
-
-    definitions_unref(d);
-    return ok;
+    return order(co, o, NULL, json, err);
 }
 
 static bool order_for_person(struct coordinator *co, const struct verify_order *o,
-                             struct buf *json, struct err *err)
+                             struct buf *index, struct buf *json, struct err *err)
 {
     if (!coordinator_begin(co, err))
         return false;
+    coordinator_resume_verifies(co);
 
-    const bool ok = coordinator_order_verify(co, o, json, err);
+    const bool ok = order(co, o, index, json, err);
 
     lock_release(&co->admin_lock);
+    return ok;
+}
+
+/*
+ * What compares all of the index by itself would do so twice, and both would fill its trees.
+ * Whatever starts by itself does so under admin_lock: it is in the list once that was free, or
+ * sees the order.
+ */
+static bool order_whole(struct coordinator *co, const struct verify_order *o, struct buf *json,
+                        struct err *err)
+{
+    struct buf index = {0};
+
+    verify_jobs_order(co->verifies);
+
+    bool ok = order_for_person(co, o, &index, NULL, err);
+
+    if (ok && !verify_jobs_make_way(co->verifies, buf_str(&index), &co->stop))
+        ok = err_set(err, ERR_RETRY,
+                     "Millrace compares this index by itself, and the step that it is in takes "
+                     "long; fix: try again, or see millrace job list");
+    ok = ok && order_for_person(co, o, NULL, json, err);
+    verify_jobs_ordered(co->verifies);
+    buf_free(&index);
     return ok;
 }
 
 bool coordinator_verify_all(struct coordinator *co, const struct verify_order *o,
                             struct buf *json, struct err *err)
 {
-    const bool whole = !o->samples && !o->changed && o->where.len == 0;
+    const bool ok =
+        check(co, o, err) && (is_whole(o) ? order_whole(co, o, json, err)
+                                          : order_for_person(co, o, NULL, json, err));
 
-    if (!check(co, o, err))
-        return false;
-
-    const bool ok = (!whole || make_way(co, o, err)) && order_for_person(co, o, json, err);
-
-    if (whole)
-        verify_jobs_ordered(co->verifies);
     if (ok)
         store_watch_read(co->store_watch);
     return ok;

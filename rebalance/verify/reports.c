@@ -5,6 +5,7 @@
 #include "rebalance/state/parts.h"
 #include "rebalance/verify/job.h"
 #include "rebalance/verify/jobs.h"
+#include "rebalance/verify/progress.h"
 #include "rebalance/verify/verify.h"
 
 #include <inttypes.h>

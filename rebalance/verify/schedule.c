@@ -64,7 +64,7 @@ static bool must_make_trees(const struct coordinator *co, const struct definitio
 {
     struct str ignored;
 
-    return coordinator_wants_trees(co, d, v) &&
+    return co->trees != NULL && coordinator_wants_trees(co, d, v) &&
            trees_look(co->trees, name).state != TREES_COMPLETE &&
            !store_copy_find(s->verify, s->n_verify, STORE_VERIFY, name, &ignored);
 }
@@ -208,6 +208,8 @@ static void start(struct coordinator *co, const struct definitions *d,
                             err.kind == ERR_REJECT);
         if (exchange)
             verify_jobs_note_exchange(co->verifies, buf_str(&name), NULL, 0, &err);
+        else if (for_trees)
+            verify_jobs_note_whole(co->verifies, buf_str(&name), &err);
     }
     buf_free(&name);
 }

@@ -27,8 +27,9 @@ static bool should_feed(const struct verify_job *j, const struct verify_run *run
     struct definitions *d = coordinator_definitions(j->co);
     const struct stored_version *v =
         catalogue_version(c, table_index(run->lead), STR("available"));
-    const bool should = !j->of_build && !verify_job_is_partial(j) && v != NULL &&
-                        v->number == run->number && coordinator_wants_trees(j->co, d, v);
+    const bool should = j->co->trees != NULL && !j->of_build && !verify_job_is_partial(j) &&
+                        v != NULL && v->number == run->number &&
+                        coordinator_wants_trees(j->co, d, v);
 
     definitions_unref(d);
     catalogue_unref(c);
@@ -73,20 +74,15 @@ bool verify_trees_begin(struct verify_job *j, const struct verify_run *run, stru
     j->lacks_trees = !j->feeds;
     if (j->feeds)
         return true;
+    j->no_trees = why;
     log_failure(LOG_WARN, &why, "anti-entropy trees cannot be made", KV("index", run->index));
     return !j->for_trees ||
            err_set(err, ERR_REJECT, "anti-entropy trees cannot be made: %s", why.msg);
 }
 
-void verify_trees_go_on(struct verify_job *j)
+/* Its topic, and so its pair, may have begun only after the job. */
+static void go_on(struct verify_job *j, enum trees_state state)
 {
-    struct buf index = {0};
-
-    name_index(j, &index);
-
-    const enum trees_state state = trees_look(j->co->trees, buf_str(&index)).state;
-
-    buf_free(&index);
     if (j->exchange)
         j->feeds = state == TREES_COMPLETE;
     else
@@ -115,16 +111,25 @@ bool verify_trees_finish(struct verify_job *j)
 
 /* ---- what they tell ---- */
 
-void verify_trees_begin_step(struct verify_job *j)
+bool verify_trees_begin_step(struct verify_job *j, struct err *err)
 {
     struct buf index = {0};
 
-    if (j->feeds && j->at.pass != VERIFY_EXCHANGE) {
-        name_index(j, &index);
+    name_index(j, &index);
+
+    const enum trees_state state = trees_look(j->co->trees, buf_str(&index)).state;
+
+    if (!j->has_stepped)
+        go_on(j, state);
+    if (j->feeds && j->for_trees && state == TREES_NONE) {
+        j->lacks_trees = true;
+        err_set(err, ERR_REJECT, "the trees that this comparison fills were lost");
+    } else if (j->feeds && j->at.pass != VERIFY_EXCHANGE) {
         j->dirty = dirty_set_new(index.ptr, DIRTY_MAX);
         delivery_watch(j->co->delivery, j->dirty);
     }
     buf_free(&index);
+    return err->kind == ERR_NONE;
 }
 
 /*

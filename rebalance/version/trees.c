@@ -10,21 +10,18 @@
 #include "sync/delivery/index/options.h"
 #include "sync/document/key_set.h"
 
-bool coordinator_open_trees(struct coordinator *co, struct err *err)
+#include <string.h>
+
+void coordinator_open_trees(struct coordinator *co)
 {
     struct buf folder = {0};
-    bool ok = true;
 
     if (co->opt.data_dir == NULL)
-        return true;
+        return;
     buf_printf(&folder, "%s/trees", co->opt.data_dir);
-    ok = trees_new(&co->trees, folder.ptr, str_from(co->identity.owner), err);
-    if (!ok && !co->opt.trees) {
-        log_failure(LOG_WARN, err, "no index can have anti-entropy trees");
-        ok = true;
-    }
+    if (!trees_new(&co->trees, folder.ptr, str_from(co->identity.owner), &co->no_trees))
+        log_failure(LOG_WARN, &co->no_trees, "no index can have anti-entropy trees");
     buf_free(&folder);
-    return ok;
 }
 
 /* ---- what delivery tells ---- */
@@ -98,13 +95,22 @@ struct compare_settings coordinator_compare_settings(const struct coordinator *c
     return s;
 }
 
+/* A routing does not tell the shard of its documents (rebalance/verify/sides.c). */
+static bool has_partitions(const struct table_definition *t)
+{
+    static const char name[] = "routing_partition_size";
+
+    return t->settings_json.len > 0 &&
+           memmem(t->settings_json.ptr, t->settings_json.len, name, sizeof(name) - 1) != NULL;
+}
+
 /* Whether documents can be compared with their rows as values, whoever changed the rows. */
 static bool is_comparable(const struct definitions *d, struct str index)
 {
     struct str ignored;
 
     for (size_t i = 0; i < d->n_tables; i++)
-        if ((d->tables[i].sync_every_s > 0 ||
+        if ((d->tables[i].sync_every_s > 0 || has_partitions(&d->tables[i]) ||
              (d->tables[i].mapping_json.len > 0 &&
               json_find(d->tables[i].mapping_json, "/_source", &ignored))) &&
             str_equal(table_index(&d->tables[i]), index))
@@ -115,7 +121,7 @@ static bool is_comparable(const struct definitions *d, struct str index)
 bool coordinator_wants_trees(const struct coordinator *co, const struct definitions *d,
                              const struct stored_version *v)
 {
-    return co->trees != NULL && str_equal(v->state, STR("available")) &&
+    return co->opt.data_dir != NULL && str_equal(v->state, STR("available")) &&
            coordinator_compare_settings(co, d, v->index).trees && is_comparable(d, v->index);
 }
 
@@ -124,7 +130,7 @@ void coordinator_follow_trees(struct coordinator *co, struct str topic, uint64_t
     struct catalogue *c = coordinator_catalogue(co);
     struct definitions *d = coordinator_definitions(co);
 
-    for (size_t i = 0; i < c->n_versions; i++) {
+    for (size_t i = 0; co->trees != NULL && i < c->n_versions; i++) {
         const struct stored_version *v = &c->versions[i];
         struct buf name = {0};
 

@@ -30,8 +30,10 @@ struct compare_settings coordinator_compare_settings(const struct coordinator *c
                                                      const struct definitions *d,
                                                      struct str index);
 
-/* Opens the folder of trees, if there is a data folder. Sets co->trees. Blocks. */
-bool coordinator_open_trees(struct coordinator *co, struct err *err) MUST_CHECK;
+/* Opens the folder of trees, if there is a data folder. Sets co->trees, or co->no_trees.
+ * Blocks.
+ */
+void coordinator_open_trees(struct coordinator *co);
 /* Has delivery tell the trees what either side has. */
 void coordinator_feed_trees(struct coordinator *co, struct delivery_options *o);
 

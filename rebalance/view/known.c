@@ -219,8 +219,7 @@ static void check_compared(const struct coordinator_view *v, const struct table_
     buf_free(&fix);
 }
 
-/* What helps if no exchange ends. own: what the last one that was put off asks for; or empty.
- */
+/* What helps if no exchange ends. own: what the reason asks for; or empty. */
 static void append_exchange_fix(const struct table_view *t, struct str own, struct buf *fix)
 {
     if (t->is.is_bad) {
@@ -240,6 +239,7 @@ static void append_exchange_fix(const struct table_view *t, struct str own, stru
     }
 }
 
+/* Of trees that are there only an exchange can have been put off. */
 static void append_missed(const struct table_view *t, struct buf *message, struct buf *fix)
 {
     static const char *const states[] = {
@@ -247,11 +247,15 @@ static void append_missed(const struct table_view *t, struct buf *message, struc
         [TREES_BUILDING] = ", and a comparison of the whole index still makes them",
         [TREES_COMPLETE] = "",
     };
-    struct str reason = str_from(t->trees.exchanges.why.msg);
+    const bool has_none = t->trees.now.state == TREES_NONE;
+    const struct err *why = has_none ? &t->trees.exchanges.missing : &t->trees.exchanges.why;
+    struct str reason = str_from(why->msg);
     const struct str own = fix_split(&reason);
 
     buf_append(message, str_from(states[t->trees.now.state]));
-    if (reason.len > 0)
+    if (reason.len > 0 && has_none)
+        buf_printf(message, ", as none can be made: %" STR_FMT, STR_ARG(reason));
+    else if (reason.len > 0)
         buf_printf(message, "; the last exchange was put off: %" STR_FMT, STR_ARG(reason));
     if (t->is.is_bad)
         buf_printf(message, "; the table is %s: %" STR_FMT, t->is.state, STR_ARG(t->is.reason));

@@ -30,6 +30,8 @@ void coordinator_look_at_trees(struct coordinator *co, const struct definitions 
     out->are_wanted = coordinator_wants_trees(co, d, v);
     out->now = trees_look(co->trees, index);
     verify_jobs_exchanges(co->verifies, index, &out->exchanges);
+    if (co->trees == NULL)
+        out->exchanges.missing = co->no_trees;
     out->since_ms = since_ms(co, v, out);
     out->late_ms = out->since_ms + MISSED_MAX * settings.exchange_every_ms + LOOKS_MS;
     out->is_one_ahead =

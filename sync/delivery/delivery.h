@@ -129,7 +129,8 @@ void delivery_unpause(struct delivery *d, struct str index);
  */
 enum drain_end delivery_drain_partition(struct delivery *d, unsigned partition,
                                         int64_t timeout_ms);
-/* The same of one index; others go on meanwhile.  DRAIN_STOPPED: another drain came first. */
+/* The same of one index; others go on meanwhile.  DRAIN_STOPPED, or DRAIN_CANCEL_TIMED_OUT:
+ * also because another drain came.  Not counted among the drains. */
 enum drain_end delivery_drain_index(struct delivery *d, struct str index, int64_t timeout_ms);
 /* Drain all workers.  Returns true if everything queued is out. */
 bool delivery_drain(struct delivery *d, int64_t timeout_ms);

@@ -149,19 +149,38 @@ def building(w, daemon):
 def test_a_person_does_not_wait_for_the_comparison_that_makes_trees(w):
     daemon, damage = follow(w, n=3000, index=ON | {"verify_rate": 100, "exchange_every": "1h"})
     wait_until("the trees are being built", lambda: building(w, daemon), 30)
+    refused = daemon.command("verify", f"{w.schema}.item", "--repair", "--yes", ok=(2,))
+    if "nobody has looked" not in refused.stderr or not building(w, daemon):
+        raise Failed(f"an order that is refused has ended the comparison: {refused.stderr}")
     damage.lose(9)
     sample = daemon.json("verify", f"{w.schema}.item", "--where", "id < 20", ok=(1,))
     if (sample["verdict"], sample["documents"], sample["differing"]) != ("different", 19, 1) or not building(w, daemon):
         raise Failed(f"{sample}")
     if {j["kind"] for j in daemon.json("job", "list")["items"]} != {"compare"}:
         raise Failed("the comparison that makes trees is not listed as one")
-    answer = daemon.json("verify", f"{w.schema}.item", "--repair")
+    answer = daemon.json("verify", w.index("item"), "--repair")
+    if daemon.json("job", "list")["items"]:
+        raise Failed("what compared the index by itself has not made way for its name")
     if (answer["verdict"], answer["documents"], answer["repaired"]) != ("equal", 3000, 1):
         raise Failed(f"{answer}")
     if trees(w, daemon)["state"] != "complete":
         raise Failed("the verification of all of it has made no trees")
     if len(found(daemon, f"{w.schema}.item")) != 2:
         raise Failed("a comparison that made way has left a report")
+
+
+def test_trees_of_an_index_that_a_person_has_repaired_are_exchanged(w):
+    daemon, damage = follow(w, index=ON | {"trees": False})
+    for key in range(1, 31):
+        damage.lose(key)
+    again(daemon)
+    wait_until("the index is marked", lambda: w.table(daemon, "item")["verify"], 60)
+    if w.table(daemon, "item")["trees"]["state"] != "missing":
+        raise Failed("an index of which a person must decide has trees")
+    daemon.json("verify", f"{w.schema}.item", "--repair", "--yes")
+    complete(w, daemon)
+    exchanged(w, daemon)
+    w.equal(daemon)
 
 
 def test_indexes_are_exchanged_and_verified_while_another_is_compared(w):

@@ -189,8 +189,8 @@ def test_f56_trees_that_have_no_room_are_done_without_and_made_when_there_is_som
         daemon.configure(index=exchanging.ON)
         daemon.start()
         says(daemon, "anti-entropy trees cannot be made")
-        off = wait_until("the status says why there are none", lambda: (trees(w, daemon) or {}).get("put_off_reason"), 30)
-        if "anti-entropy trees cannot be made: " not in off or "no room" not in off:
+        off = wait_until("the status says why there are none", lambda: trees(w, daemon)["missing_reason"], 30)
+        if "no room on the disk" not in off or "make room in the data folder" not in off or trees(w, daemon)["state"] != "missing":
             raise Failed(off)
         if found(daemon, f"{w.schema}.item"):
             raise Failed("an index was compared for nothing but trees that it cannot have")

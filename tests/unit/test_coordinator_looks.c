@@ -359,6 +359,7 @@ static void keep_trees(struct fixture *f, char *folder)
     assert_non_null(mkdtemp(folder));
     assert_true(trees_new(&f->co->trees, folder, STR("a store"), &err));
     f->co->opt.trees = true;
+    f->co->opt.data_dir = folder;
     f->co->opt.exchange_every_ms = HOUR;
     store_watch_read(f->co->store_watch);
 }
@@ -378,6 +379,7 @@ static void drop_trees(struct fixture *f, const char *folder)
     trees_free(f->co->trees);
     f->co->trees = NULL;
     assert_int_equal(rmdir(folder), 0);
+    f->co->opt.data_dir = NULL;
 }
 
 /* What the doctor says of t5 so much later; NULL: nothing. */
@@ -433,8 +435,13 @@ static void trees_that_nobody_compares_for_too_long_are_a_warning(void **state)
                  "let t6 go on");
     expect_later(f, 3 * HOUR - 60000, NULL, NULL);
     trees_end(f->co->trees, STR("t5_v1"));
-    expect_later(f, 2 * HOUR, "has none now; the last exchange was put off: much waits",
-                 "let t6 go on");
+    expect_later(f, 2 * HOUR, "for 4 h 0 min, and has none now",
+                 "millrace verify shop.t5 makes them");
+    err_set(&why, ERR_REJECT, "no room; fix: make some");
+    verify_jobs_note_whole(f->co->verifies, STR("t5_v1"), &why);
+    expect_later(f, 2 * HOUR, "and has none now, as none can be made: no room", "make some");
+    verify_jobs_note_whole(f->co->verifies, STR("t5_v1"), NULL);
+    expect_later(f, 2 * HOUR, "and has none now", "millrace verify shop.t5 makes them");
     verify_jobs_note_exchange(f->co->verifies, STR("t5_v1"), &equal, 0, NULL);
     expect_later(f, 2 * HOUR, NULL, NULL);
     verify_jobs_note_exchange(f->co->verifies, STR("t5_v1"), &different, 0, NULL);
@@ -458,13 +465,13 @@ static void what_exchanges_did_is_in_status_and_metrics(void **state)
     verify_jobs_note_exchange(f->co->verifies, STR("t5_v1"), &repaired, 0, NULL);
     assert_true(coordinator_status(f->co, &json, &err));
     expect_in(json.ptr, "\"exchanges\":1,\"differing\":0,\"put_off\":0,"
-                        "\"put_off_reason\":null}");
+                        "\"put_off_reason\":null,\"missing_reason\":null}");
     err_set(&err, ERR_REJECT, "much waits");
     verify_jobs_note_exchange(f->co->verifies, STR("t5_v1"), NULL, 0, &err);
     buf_clear(&json);
     assert_true(coordinator_status(f->co, &json, &err));
     expect_in(json.ptr, "\"exchanges\":1,\"differing\":0,\"put_off\":1,"
-                        "\"put_off_reason\":\"much waits\"}");
+                        "\"put_off_reason\":\"much waits\",\"missing_reason\":null}");
     coordinator_metrics(f->co, &samples);
     expect_in(samples.ptr,
               "millrace_table_trees_state{table=\"shop.t5\",state=\"complete\"} 1\n");

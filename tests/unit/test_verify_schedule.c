@@ -62,6 +62,8 @@ static void what_is_put_off_waits_an_hour_or_less_and_others_do_not(void **state
     assert_true(verify_jobs_are_put_off(all, STR("a_v1")));
     verify_jobs_put_off(all, STR("a_v1"), WEEK, true);
     assert_true(verify_jobs_are_put_off(all, STR("a_v1")));
+    verify_jobs_note_whole(all, STR("a_v1"), NULL); /* a person has compared it meanwhile */
+    assert_false(verify_jobs_are_put_off(all, STR("a_v1")));
     assert_false(verify_jobs_run_for(all, STR("a_v1")));
     verify_jobs_free(all);
 }

@@ -269,10 +269,16 @@ void response_set_problem(struct response *res, const struct response_problem *p
     buf_append(&res->body, STR("}\n"));
 }
 
+/* A refusal may name its status: what the request lacks, or that a later try may succeed. */
+static bool is_refusal_status(int code)
+{
+    return (code >= 400 && code <= 499) || code == 503;
+}
+
 int response_err_status(const struct err *err)
 {
     switch (err->kind) {
-    case ERR_REJECT: return err->code >= 400 && err->code <= 499 ? err->code : 422;
+    case ERR_REJECT: return is_refusal_status(err->code) ? err->code : 422;
     case ERR_RETRY:
     case ERR_STOP: return 503;
     case ERR_NONE:

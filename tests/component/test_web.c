@@ -204,8 +204,8 @@ static void a_failure_of_the_coordinator_has_the_status_that_fits(void **state)
         int code, status;
     } cases[] = {
         {ERR_REJECT, 404, 404}, {ERR_REJECT, 409, 409}, {ERR_REJECT, 1146, 422},
-        {ERR_REJECT, 0, 422},   {ERR_RETRY, 0, 503},    {ERR_STOP, 0, 503},
-        {ERR_FATAL, 0, 500},
+        {ERR_REJECT, 0, 422},   {ERR_REJECT, 503, 503}, {ERR_REJECT, 500, 422},
+        {ERR_RETRY, 0, 503},    {ERR_STOP, 0, 503},     {ERR_FATAL, 0, 500},
     };
     const struct fixture *f = *state;
     struct buf answer = {0};

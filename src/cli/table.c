@@ -480,9 +480,10 @@ static const struct command list[] = {
      "fuller batches; changes that arrive meanwhile follow.  Prints how the drain "
      "ended: done; blocked (only documents of indexes that take nothing are left); "
      "timed_out; cancel_timed_out (the engine did not answer the requests in flight "
-     "either); stopped; in_progress (another drain is running).  Exit code 1 unless "
-     "done.  With --timeout 0 the drain waits only for requests in flight.",
-     NEED_STORE, command_drain, NULL, 0, 0, drain_options, NULL, false, "drain --timeout 30"},
+     "either); stopped; in_progress (another drain is running).  With --timeout 0 the "
+     "drain waits only for requests in flight.\n\n"
+     "Exit code 0: done.  1: it ended otherwise, or was refused.  75: no daemon answers.",
+     NEED_DAEMON, command_drain, NULL, 0, 0, drain_options, NULL, false, "drain --timeout 30"},
 
     {"config show", "", "print the settings in force",
      "Masks secrets.  A setting comes from --set NAME=VALUE, from the environment "

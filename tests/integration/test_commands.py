@@ -66,6 +66,9 @@ def test_errors_are_json_objects_where_the_output_is_json(w):
     found = error(failed("status"), "retry", 75, "no daemon listens")
     if "millrace run" not in found["fix"]:
         raise Failed(f"the fix is not by itself: {found}")
+    for words in (["drain"], ["drain", "--cancel"], ["drain", "--worker", "1"]):
+        error(failed(*words), "retry", 75, "no daemon listens")
+    error(failed("drain", "--worker", "one"), "reject", 2, "worker")
     error(failed("statsu"), "reject", 2, 'did you mean \\"status\\"?')
     error(failed("index", "create"), "reject", 2, "give a TABLE, or --all")
     error(failed("index", "rollback"), "reject", 2, "needs TABLE")

@@ -75,6 +75,8 @@ def test_what_the_pipeline_drops_is_not_in_the_index_and_is_counted(w):
     wait_words(w, 1, "back!")
     if w.table(daemon, "thing")["dropped"] != 6:
         raise Failed(f"status counts {w.table(daemon, 'thing')['dropped']}")
+    if "ingest pipeline has dropped documents: 6\n" not in daemon.command("status").stdout:
+        raise Failed(f"status says {daemon.command('status').stdout}")
     if daemon.metric("millrace_table_documents_total", table=f"{w.schema}.thing", result="dropped") != 6:
         raise Failed("the metric is not 6")
     if letters(daemon) or w.table(daemon, "thing")["state"] != "available":

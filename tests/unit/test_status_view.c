@@ -25,9 +25,10 @@ static const char status[] =
     "\"file\":\"binlog.000412\",\"position\":88213441,\"gtid\":\"" GTID "\",\"lag_of\":\"\"}],"
     "\"tables\":[{\"table\":\"" LONG "\",\"state\":\"unavailable\",\"index\":\"" LONG "\","
     "\"version\":12,\"lag_seconds\":932,\"lag_at_most\":true,\"documents\":1234567890,"
-    "\"rate\":41200,\"dead_letters\":1234,\"pending\":true},"
+    "\"rate\":41200,\"dropped\":1234567,\"dead_letters\":1234,\"pending\":true},"
     "{\"table\":\"shop.a\",\"state\":\"available\",\"index\":\"a\",\"version\":1,"
-    "\"lag_seconds\":0,\"documents\":1,\"rate\":0,\"dead_letters\":0,\"pending\":false}],"
+    "\"lag_seconds\":0,\"documents\":1,\"rate\":0,\"dropped\":0,\"dead_letters\":0,"
+    "\"pending\":false}],"
     "\"search\":{\"health\":\"green\",\"flavor\":\"OpenSearch\",\"version\":\"2.19.5\","
     "\"url\":\"http://search-1.shop.example:9200\",\"reason\":\"\"},"
     "\"delivery\":{\"queued\":31100,\"loading\":2000,\"in_flight\":50000,"
@@ -103,6 +104,18 @@ static void what_failed_is_said_with_its_fix_and_what_is_well_is_not(void **stat
     buf_free(&out);
 }
 
+static void documents_that_a_pipeline_dropped_are_counted_where_any_are(void **state)
+{
+    struct buf out = {0};
+
+    (void)state;
+    view(&out, 0, false);
+    assert_non_null(strstr(out.ptr, "\n" LONG ": since the start its ingest pipeline has "
+                                    "dropped documents: 1,234,567\n"));
+    assert_null(strstr(out.ptr, "shop.a: since the start"));
+    buf_free(&out);
+}
+
 static void assert_wrapped(const char *text, size_t columns, const char *expected)
 {
     struct buf out = {0};
@@ -152,6 +165,7 @@ int main(void)
         cmocka_unit_test(a_long_name_keeps_its_start_and_its_end),
         cmocka_unit_test(a_pipe_gets_every_name_whole),
         cmocka_unit_test(what_failed_is_said_with_its_fix_and_what_is_well_is_not),
+        cmocka_unit_test(documents_that_a_pipeline_dropped_are_counted_where_any_are),
         cmocka_unit_test(a_line_is_broken_at_a_space_or_where_it_must),
         cmocka_unit_test(a_text_is_cut_in_the_middle),
     };

@@ -221,6 +221,17 @@ static void note_cascades(struct buf *out, struct str table)
     human_count(out, documents);
 }
 
+static void note_dropped(struct buf *out, struct str table)
+{
+    uint64_t dropped;
+
+    if (!json_find_u64(table, "/dropped", &dropped) || dropped == 0)
+        return;
+    add_note(out, table, "/table");
+    buf_append(out, STR("since the start its ingest pipeline has dropped documents: "));
+    human_count(out, dropped);
+}
+
 /* A version that is kept costs its space, and each write once more. */
 static void note_version(struct buf *out, struct str table, struct str kept)
 {
@@ -261,6 +272,7 @@ static void note_table(struct buf *out, struct str table)
     note_build(out, table);
     note_fan_out(out, table);
     note_cascades(out, table);
+    note_dropped(out, table);
     note_kept(out, table);
     if (json_find_bool(table, "/pending", &is_pending) && is_pending) {
         add_note(out, table, "/table");

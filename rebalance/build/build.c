@@ -219,7 +219,10 @@ static bool finish(struct index_build *b, struct err *err)
     if (!b->complete && !b->opt.synced && !build_count_rows(b, err))
         return false;
     FAILPOINT(build_counted);
-    return compare(b, err) && build_publish(b, err);
+    if (!compare(b, err))
+        return false;
+    await(b, "publishing the version");
+    return build_publish(b, err);
 }
 
 static void *build_main(void *arg)

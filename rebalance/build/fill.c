@@ -327,7 +327,12 @@ bool build_fill(struct index_build *b, struct err *err)
             return false;
         buf_clear(&b->after);
     }
-    return wait_chunks(b, 0, err);
+    if (!wait_chunks(b, 0, err))
+        return false;
+    lock_acquire(&b->lock);
+    b->job.rows_total = b->job.rows_done; /* rows may have gone since they were counted */
+    lock_release(&b->lock);
+    return true;
 }
 
 void build_forget_chunks(struct index_build *b)

@@ -68,6 +68,29 @@ def test_a_count_that_does_not_come_keeps_no_daemon_from_stopping(w):
     w.equal(daemon)
 
 
+def test_a_build_of_fewer_rows_than_were_counted_says_that_all_are_written_and_its_step(w):
+    """Nobody sees a share that stands still while the alias moves."""
+    w.sql("CREATE TABLE many (id INT PRIMARY KEY)")
+    w.load("".join(f"INSERT INTO many VALUES ({i});" for i in range(600)))
+    daemon = w.millrace()
+    daemon.apply(w.definitions({"table": "many"}))
+    daemon.stop()
+    daemon.start(environment={"MILLRACE_FAILPOINT": "alias_moved:1:wait=8000"})
+    daemon.command("index", "create", f"{w.schema}.many", "--rate", "200", "--no-wait")
+    build = lambda: w.table(daemon, "many")["build"] or {}
+    wait_until("some rows are written", lambda: 0 < build().get("rows_done", 0) < 300)
+    w.sql("DELETE FROM many WHERE id >= 400")
+    wait_until("the alias moves", lambda: build().get("waits_for") == "publishing the version")
+    at_end = build()
+    if at_end["phase"] != "finishing" or at_end["rows_done"] != at_end["rows_total"] or not 300 <= at_end["rows_done"] < 600:
+        raise Failed(f"the build says {at_end}")
+    said = daemon.command("status").stdout
+    if "all rows are written" not in said or "waits: publishing the version" not in said or "of about" in said:
+        raise Failed(f"status says {said}")
+    wait_until("the build ends", lambda: not daemon.json("job", "list")["items"])
+    w.equal(daemon)
+
+
 def test_a_build_that_is_given_up_while_it_ends_has_ended(w):
     """Its version is what searches use, and stays that."""
     daemon, index = things(w), w.index("thing")

@@ -43,6 +43,22 @@ static void once_all_rows_are_written_it_tells_what_is_left(void **state)
                 "orders v8   99.9 %  counting rows and documents");
 }
 
+static void a_step_is_near_the_end_whatever_rows_were_estimated(void **state)
+{
+    (void)state;
+    assert_line(&(struct progress_facts){.what = STR("orders v8"),
+                                         .done = 7100,
+                                         .total = 10000,
+                                         .rate = 2000,
+                                         .remaining_seconds = 2,
+                                         .step = STR("publishing the version")},
+                "orders v8   99.9 %  publishing the version");
+    assert_line(&(struct progress_facts){.what = STR("orders v8"),
+                                         .remaining_seconds = -1,
+                                         .step = STR("counting rows and documents")},
+                "orders v8   99.9 %  counting rows and documents");
+}
+
 static void it_is_never_above_100_and_100_only_when_finished(void **state)
 {
     (void)state;
@@ -86,6 +102,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_tells_rows_rate_and_time_left),
         cmocka_unit_test(once_all_rows_are_written_it_tells_what_is_left),
+        cmocka_unit_test(a_step_is_near_the_end_whatever_rows_were_estimated),
         cmocka_unit_test(it_is_never_above_100_and_100_only_when_finished),
         cmocka_unit_test(without_a_terminal_lines_are_plain_and_few),
     };

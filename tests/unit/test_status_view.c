@@ -28,7 +28,9 @@ static const char status[] =
     "\"rate\":41200,\"dropped\":1234567,\"dead_letters\":1234,\"pending\":true},"
     "{\"table\":\"shop.a\",\"state\":\"available\",\"index\":\"a\",\"version\":1,"
     "\"lag_seconds\":0,\"documents\":1,\"rate\":0,\"dropped\":0,\"dead_letters\":0,"
-    "\"pending\":false}],"
+    "\"pending\":false,\"build\":{\"version\":8,\"phase\":\"finishing\",\"rows_done\":7100,"
+    "\"rows_total\":10000,\"rate\":2000,\"remaining_seconds\":2,"
+    "\"waits_for\":\"counting rows and documents\"}}],"
     "\"search\":{\"health\":\"green\",\"flavor\":\"OpenSearch\",\"version\":\"2.19.5\","
     "\"url\":\"http://search-1.shop.example:9200\",\"reason\":\"\"},"
     "\"delivery\":{\"queued\":31100,\"loading\":2000,\"in_flight\":50000,"
@@ -116,6 +118,18 @@ static void documents_that_a_pipeline_dropped_are_counted_where_any_are(void **s
     buf_free(&out);
 }
 
+static void a_build_that_has_written_its_rows_shows_its_step_and_no_estimate(void **state)
+{
+    struct buf out = {0};
+
+    (void)state;
+    view(&out, 0, false);
+    assert_non_null(strstr(out.ptr, "\nshop.a: builds version 8: all rows are written, 7,100\n"
+                                    "  waits: counting rows and documents\n"));
+    assert_null(strstr(out.ptr, "71.0 %"));
+    buf_free(&out);
+}
+
 static void assert_wrapped(const char *text, size_t columns, const char *expected)
 {
     struct buf out = {0};
@@ -166,6 +180,7 @@ int main(void)
         cmocka_unit_test(a_pipe_gets_every_name_whole),
         cmocka_unit_test(what_failed_is_said_with_its_fix_and_what_is_well_is_not),
         cmocka_unit_test(documents_that_a_pipeline_dropped_are_counted_where_any_are),
+        cmocka_unit_test(a_build_that_has_written_its_rows_shows_its_step_and_no_estimate),
         cmocka_unit_test(a_line_is_broken_at_a_space_or_where_it_must),
         cmocka_unit_test(a_text_is_cut_in_the_middle),
     };

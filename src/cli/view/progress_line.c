@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #define PLAIN_INTERVAL_MS 5000
+#define NEARLY            99.9 /* per cent: the most that unfinished work shows */
 
 /* Leave out the count if the build was too short for any row to be seen. */
 static void add_end(struct buf *out, uint64_t done)
@@ -29,18 +30,19 @@ void progress_line_format(struct buf *out, const struct progress_facts *f)
         add_end(out, f->done);
         return;
     }
+    /* All rows are written, so the estimate says nothing any more. */
+    if (f->step.len > 0) {
+        buf_printf(out, "  %5.1f %%  %" STR_FMT, NEARLY, STR_ARG(f->step));
+        return;
+    }
     if (f->done == 0 && f->total == 0) {
         buf_append(out, STR("  begins"));
         return;
     }
-    /* If the total is reached before the end, the estimate was too low: show at most 99.9 %. */
+    /* If the total is reached before the end, the estimate was too low. */
     double percent = human_percent(f->done, f->total);
 
-    buf_printf(out, "  %5.1f %%  ", percent < 99.9 ? percent : 99.9);
-    if (f->step.len > 0) {
-        buf_append(out, f->step);
-        return;
-    }
+    buf_printf(out, "  %5.1f %%  ", percent < NEARLY ? percent : NEARLY);
     human_count(out, f->done);
     buf_append(out, STR(" of about "));
     human_count(out, total);

@@ -154,6 +154,16 @@ static void add_note(struct buf *out, struct str item, const char *name)
     buf_append(out, STR(": "));
 }
 
+static bool is_finishing(struct str table)
+{
+    struct buf phase = {0};
+    const bool is = json_find_text(table, "/build/phase", &phase) &&
+                    str_equal(buf_str(&phase), STR("finishing"));
+
+    buf_free(&phase);
+    return is;
+}
+
 /* Adds nothing unless a build runs. */
 static void note_rows(struct buf *out, struct str table)
 {
@@ -162,6 +172,11 @@ static void note_rows(struct buf *out, struct str table)
     if (!json_find_u64(table, "/build/rows_done", &done))
         return;
     json_find_u64(table, "/build/rows_total", &total);
+    if (is_finishing(table)) {
+        buf_append(out, STR(": all rows are written, "));
+        human_count(out, done);
+        return;
+    }
     buf_printf(out, ": %.1f %%, ", human_percent(done, total));
     human_count(out, done);
     buf_append(out, STR(" of about "));

@@ -81,14 +81,12 @@ static bool check_search(struct coordinator *co, struct doctor_list *l)
     char text[160];
 
     if (!search_detect(co->opt.search, &err)) {
-        doctor_add(l, &(struct doctor_check){
-                          .id = STR("search.reach"),
-                          .group = STR("search engine"),
-                          .status = DOCTOR_FAIL,
-                          .message = str_from(err.msg),
-                          .why = STR(DOCTOR_WHY_SEARCH),
-                          .fix = STR("start it, or correct search.url, search.user and "
-                                     "search.password_file in the configuration")});
+        doctor_add(l, &(struct doctor_check){.id = STR("search.reach"),
+                                             .group = STR("search engine"),
+                                             .status = DOCTOR_FAIL,
+                                             .message = str_from(err.msg),
+                                             .why = STR(DOCTOR_WHY_SEARCH),
+                                             .fix = STR(DOCTOR_FIX_SEARCH)});
         return false;
     }
 

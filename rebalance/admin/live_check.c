@@ -7,6 +7,7 @@
 #include "rebalance/check/replica.h"
 #include "rebalance/check/sharing.h"
 #include "rebalance/check/taken.h"
+#include "rebalance/doctor/doctor.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/watch/asking.h"
 
@@ -75,6 +76,7 @@ static bool topic_touched(const struct definitions *d, const struct definition_d
 }
 
 #define ACCESS_DENIED 1045
+#define ENGINE_MS     2000
 
 static void report(struct problems *problems, const struct topic_definition *topic,
                    const struct err *err, const char *fix)
@@ -328,9 +330,24 @@ static void check_topics(struct coordinator *co, const struct definitions *d,
     asked_fini(&asked);
 }
 
+/*
+ * Say what a build would meet.  This is only a warning: definitions can be stored while the
+ * engine is away.
+ */
+static void warn_of_engine(struct coordinator *co, struct problems *problems)
+{
+    struct err err = {0};
+
+    if (search_detect_within(co->opt.search, ENGINE_MS, &err))
+        return;
+    problems_add(problems, SEVERITY_WARNING, (struct place){0}, "search engine: %s", err.msg);
+    problems_fix(problems, DOCTOR_FIX_SEARCH);
+}
+
 void coordinator_check_live(struct coordinator *co, const struct definitions *d,
                             const struct definition_diff *diff, struct problems *problems)
 {
+    warn_of_engine(co, problems);
     check_topics(co, d, diff, problems);
     for (size_t i = 0; i < d->n_databases; i++) {
         const struct database_definition *db = &d->databases[i];

@@ -16,16 +16,10 @@
 
 static struct engine find_engine(struct coordinator *co)
 {
-    struct engine engine = search_engine(co->opt.search);
-    struct buf body = {0};
     struct err ignored = {0};
 
-    if (engine.flavor == SEARCH_UNKNOWN &&
-        search_get(co->opt.search, STR("/"), ENGINE_MS, &body, &ignored) &&
-        search_identify(co->opt.search, buf_str(&body), &ignored))
-        engine = search_engine(co->opt.search);
-    buf_free(&body);
-    return engine;
+    (void)!search_detect_within(co->opt.search, ENGINE_MS, &ignored);
+    return search_engine(co->opt.search);
 }
 
 static bool make_mapping(struct errand *e, struct err *err)

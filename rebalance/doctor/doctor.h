@@ -36,6 +36,9 @@ enum doctor_status {
 #define DOCTOR_WHY_LETTERS_FULL                                                            \
     "the store takes no more of them (dead_letters.max), so Millrace holds indexes whose " \
     "documents are refused"
+#define DOCTOR_FIX_SEARCH                                                    \
+    "start it, or correct search.url, search.user and search.password_file " \
+    "in the configuration"
 #define DOCTOR_FIX_RED "GET _cluster/allocation/explain says why a shard is missing"
 
 struct doctor_check {

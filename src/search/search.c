@@ -280,17 +280,22 @@ bool search_identify(struct search *s, struct str body, struct err *err)
     return ok;
 }
 
-bool search_detect(struct search *s, struct err *err)
+bool search_detect_within(struct search *s, unsigned timeout_ms, struct err *err)
 {
     if (search_engine(s).flavor != SEARCH_UNKNOWN)
         return true;
 
     struct buf body = {0};
-    bool ok = search_call(s, "GET", STR("/"), STR(""), &body, err) &&
+    bool ok = search_get(s, STR("/"), timeout_ms, &body, err) &&
               search_identify(s, buf_str(&body), err);
 
     buf_free(&body);
     return ok;
+}
+
+bool search_detect(struct search *s, struct err *err)
+{
+    return search_detect_within(s, 0, err);
 }
 
 /* Locking does not change what s is. */

@@ -65,6 +65,8 @@ struct http_client *search_new_client(const struct search *s) RETURNS_NONNULL MU
  * than all known ones.
  */
 bool search_detect(struct search *s, struct err *err) MUST_CHECK;
+/* Like search_detect(), but waits no longer than this; 0: as long as for any request. */
+bool search_detect_within(struct search *s, unsigned timeout_ms, struct err *err) MUST_CHECK;
 /* Like search_detect(), from an answer to GET /. */
 bool search_identify(struct search *s, struct str body, struct err *err) MUST_CHECK;
 struct engine search_engine(const struct search *s);     /* SEARCH_UNKNOWN: not detected yet */

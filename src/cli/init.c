@@ -163,7 +163,9 @@ static void write_texts(struct initing *x)
                                     .wanted = x->wanted,
                                     .engine = x->engine};
 
+    init_config_append_schema(&x->definition, "definition");
     x->counts = draft_append_yaml(&r, &x->definition);
+    init_config_append_schema(&x->configuration, "millrace");
     init_config_append_yaml(&x->config, &x->configuration);
     buf_printf(&x->password, "%" STR_FMT "\n", STR_ARG(x->config.password));
 }

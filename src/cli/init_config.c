@@ -20,6 +20,10 @@ static const char *const usual_urls[] = {"http://127.0.0.1:9200"};
 static const char *const system_schemas[] = {"mysql", "information_schema",
                                              "performance_schema", "sys"};
 
+static const char doc_folder[] =
+#include "src/cli/doc_folder.def"
+    ;
+
 static struct str PRINTF_LIKE(2, 3) text(struct arena *a, const char *fmt, ...)
 {
     char *p = NULL;
@@ -161,6 +165,11 @@ bool init_config_read(const struct invocation *inv, struct arena *a, struct init
         return false;
     name_files(out, a);
     return true;
+}
+
+void init_config_append_schema(struct buf *yaml, const char *schema)
+{
+    buf_printf(yaml, "# yaml-language-server: $schema=%s/%s.schema.json\n", doc_folder, schema);
 }
 
 void init_config_append_yaml(const struct init_config *c, struct buf *yaml)

@@ -36,6 +36,11 @@ struct init_config {
 bool init_config_read(const struct invocation *inv, struct arena *a, struct init_config *out,
                       struct err *err) MUST_CHECK;
 
+/*
+ * Append the comment by which an editor finds the JSON schema of the file, which is installed
+ * beside the documentation.  It must be the first line.
+ */
+void init_config_append_schema(struct buf *yaml, const char *schema);
 /* Append the text of millrace.yaml. */
 void init_config_append_yaml(const struct init_config *c, struct buf *yaml);
 

@@ -25,7 +25,7 @@ libmillrace_a_SOURCES += \
 	%D%/table.c \
 	%D%/tools.c \
 	%D%/verify.c
-nodist_libmillrace_a_SOURCES += %D%/completion_scripts.def
+nodist_libmillrace_a_SOURCES += %D%/completion_scripts.def %D%/doc_folder.def
 
 # The scripts of packaging/completion as C strings, each after its shell.
 completion_scripts = packaging/completion/millrace.bash packaging/completion/millrace.zsh \
@@ -37,3 +37,9 @@ completion_scripts = packaging/completion/millrace.bash packaging/completion/mil
 	  END { print "}," }' $(completion_scripts) > $(abs_builddir)/$@
 BUILT_SOURCES += %D%/completion_scripts.def
 CLEANFILES    += %D%/completion_scripts.def
+
+# Where `make install` puts the JSON schemas, as a C string.
+%D%/doc_folder.def: Makefile
+	$(AM_V_GEN)$(MKDIR_P) %D% && printf '%s\n' '$(docdir)' | sed 's/["\\]/\\&/g; s/.*/"&"/' > $@
+BUILT_SOURCES += %D%/doc_folder.def
+CLEANFILES    += %D%/doc_folder.def

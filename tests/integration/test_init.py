@@ -125,6 +125,24 @@ def test_a_database_of_others_is_searched_after_four_commands(w):
         w.engine.ask("DELETE", "/album_v*", ok=(200, 404))
 
 
+def test_the_first_lines_lead_editors_to_the_schemas_where_they_are_installed(w):
+    w.sql("CREATE TABLE a (id INT PRIMARY KEY)")
+    f = Folder(w)
+    f.init()
+    wanted = {"millrace": "millrace", w.schema: "definition"}
+    built = os.path.dirname(os.path.abspath(BINARY))
+    where = r"/\S+"
+    if os.path.exists(os.path.join(built, "Makefile")):
+        where = re.escape(subprocess.run(["make", "-s", "--no-print-directory", "-C", built, "--eval", "docdir: ; @echo '$(docdir)'", "docdir"],
+                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, timeout=60, check=True).stdout.strip())
+    for name, schema in wanted.items():
+        first = f.read(f"{name}.yaml").split("\n")[0]
+        if not re.fullmatch(rf"# yaml-language-server: \$schema={where}/{schema}\.schema\.json", first):
+            raise Failed(f"{name}.yaml begins with {first!r}")
+    f.run("config", "show")
+    f.dry(f.read())
+
+
 def test_hard_names_keys_and_circles_are_accepted_as_they_are_and_with_each_relation(w):
     w.sql(*HARD)
     f = Folder(w)

@@ -1,17 +1,22 @@
 #!/bin/sh
-# The container files are good YAML, use settings that the program has, and agree with one another:
-# user, volume, ports, probes.  tests/integration/container.sh builds the image and asks the daemon in it.
+# The container files are good YAML that Compose and the types of Kubernetes take, use settings that
+# the program has, and agree with one another: user, volume, ports, probes.
+# tests/integration/container.sh builds the image and asks the daemon in it.
 set -eu
 : "${top_srcdir:=.}" "${top_builddir:=.}"
-if ! command -v yamllint > /dev/null || ! python3 -c 'import yaml' 2> /dev/null; then
-    echo "yamllint or python3-yaml is not installed"
+python=/usr/bin/python3 # the one that has Debian's modules
+[ -x "$python" ] || python=python3
+if ! command -v yamllint > /dev/null || ! command -v docker-compose > /dev/null ||
+    ! "$python" -c 'import kubernetes, yaml' 2> /dev/null; then
+    echo "yamllint, docker-compose, python3-kubernetes or python3-yaml is not installed"
     exit 77
 fi
 yamllint --strict -d '{extends: default, rules: {document-start: disable, line-length: {max: 96}}}' \
     "$top_srcdir"/packaging/container/*.yaml
 export top_srcdir top_builddir
-exec python3 - <<'END'
+exec "$python" - <<'END'
 import os, re, subprocess, sys, tempfile
+import kubernetes.client
 import yaml
 
 source = os.environ["top_srcdir"]
@@ -39,6 +44,47 @@ def settings_are_known(what, environment):
     expect(f"settings of {what}", (done.returncode, done.stderr), (0, ""))
 
 
+def compose_config(**environment):
+    """What Compose says of compose.yaml; Debian's, which asks no daemon, does not know the project's name there."""
+    text = re.sub(r"(?m)^name: \w+\n", "", read("packaging", "container", "compose.yaml"))
+    folder = os.path.join(source, "packaging", "container")
+    return subprocess.run(["docker-compose", "--project-directory", folder, "-f", "-", "config", "-q"], input=text,
+                          capture_output=True, text=True, check=False, env={"PATH": os.environ["PATH"]} | environment)
+
+
+SCALARS = {"str": str, "int": int, "bool": bool, "object": object}
+
+
+def is_of_kind(where, value, kind):
+    """Kubernetes takes the value: its client has the type of each member of each object."""
+    inner = re.fullmatch(r"(?:list\[|dict\(str, )(.*)[])]", kind)
+    wanted = SCALARS.get(kind, list if kind.startswith("list[") else dict)
+    expect(f"{where} is of the kind {kind}", isinstance(value, wanted), True)
+    if not isinstance(value, wanted):
+        return
+    if inner:
+        for name, one in enumerate(value) if wanted is list else value.items():
+            is_of_kind(f"{where}[{name}]", one, inner[1])
+    elif kind not in SCALARS:
+        model = getattr(kubernetes.client, kind)
+        names = {name: member for member, name in model.attribute_map.items()}
+        expect(f"unknown members of {where}", sorted(set(value) - set(names)), [])
+        for name in names.keys() & value.keys():
+            is_of_kind(f"{where}.{name}", value[name], model.openapi_types[names[name]])
+        try:  # refuses an object without a member that it needs
+            model(**{names[name]: value[name] for name in names.keys() & value.keys()})
+        except ValueError as e:
+            expect(f"what {where} lacks", str(e), "")
+
+
+def is_of_kubernetes(thing):
+    group, version = ("core/" + thing["apiVersion"]).split("/")[-2:]
+    words = re.sub(r"(?<!^)(?=[A-Z])", "_", thing["kind"]).lower()
+    api = getattr(kubernetes.client, f"{group.title()}{version.title()}Api", None)
+    expect(f"{thing['apiVersion']} has {thing['kind']}", hasattr(api, f"create_namespaced_{words}"), True)
+    is_of_kind(thing["kind"], thing, version.title() + thing["kind"])
+
+
 # ---- the image
 
 recipe = read("packaging", "container", "Dockerfile").replace("\\\n", " ")
@@ -56,6 +102,12 @@ for name in lists:
 
 # ---- compose
 
+passwords = {"ROOT_PASSWORD": "a", "DATABASE_PASSWORD": "b"}
+found = compose_config(**passwords)
+expect("what Compose says", (found.returncode, found.stdout + found.stderr), (0, ""))
+for name in passwords:
+    found = compose_config(**{other: value for other, value in passwords.items() if other != name})
+    expect(f"Compose starts without {name}", (found.returncode != 0, name in found.stderr), (True, True))
 compose = yaml.safe_load(read("packaging", "container", "compose.yaml"))
 for name, service in compose["services"].items():
     for where in service.get("volumes", []):
@@ -75,6 +127,8 @@ settings_are_known("compose.yaml", millrace["environment"])
 
 # ---- Kubernetes
 
+for thing in yaml.safe_load_all(read("packaging", "container", "kubernetes.yaml")):
+    is_of_kubernetes(thing)
 service, state = yaml.safe_load_all(read("packaging", "container", "kubernetes.yaml"))
 pod = state["spec"]["template"]["spec"]
 container, = pod["containers"]

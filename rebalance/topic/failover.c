@@ -6,6 +6,7 @@
 #include "rebalance/topic/topics.h"
 #include "rebalance/version/build.h"
 #include "rebalance/version/lineage.h"
+#include "rebalance/version/trees.h"
 
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
@@ -57,6 +58,20 @@ static bool move_checkpoint(struct coordinator *co, const struct topic *t, const
 }
 
 /*
+ * Documents may be of transactions that an earlier daemon read, that the new server lacks, and
+ * of which nothing was stored.  Both sides of a tree have these.
+ */
+static void doubt_trees(struct coordinator *co, const struct topic *t)
+{
+    if (co->trees == NULL || pipeline_has_caught_up(t->pipeline))
+        return;
+    log_info("another server follows before all of the earlier one was read: the topic's "
+             "indexes get new anti-entropy trees, if they have any",
+             KV("topic", (const char *)t->name));
+    coordinator_end_trees(co, str_from(t->name));
+}
+
+/*
  * Each step may run twice.  If a step is not stored, the next pipeline finds the moved server
  * again.
  */
@@ -72,6 +87,7 @@ static bool follow_on(struct coordinator *co, struct topic *t, const char *moved
     if (!mark_indexes(co, name, t->next_epoch, identity, err))
         return false;
     FAILPOINT(lineage_marked);
+    doubt_trees(co, t);
     coordinator_stop_topic(co, t);
     if (!move_checkpoint(co, t, identity, err))
         return false;

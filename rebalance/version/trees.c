@@ -4,9 +4,11 @@
 
 #include "rebalance/state/parts.h"
 #include "rebalance/trees/trees.h"
+#include "rebalance/version/routes.h"
 
 #include "src/base/log.h"
 #include "src/base/magic.h"
+#include "sync/definition/members.h"
 #include "sync/delivery/index/options.h"
 #include "sync/document/key_set.h"
 
@@ -137,6 +139,25 @@ void coordinator_follow_trees(struct coordinator *co, struct str topic, uint64_t
         coordinator_index_name(&name, v->index, v->number);
         if (coordinator_wants_trees(co, d, v) && str_equal(v->topic, topic))
             trees_follow(co->trees, buf_str(&name), term);
+        buf_free(&name);
+    }
+    definitions_unref(d);
+    catalogue_unref(c);
+}
+
+void coordinator_end_trees(struct coordinator *co, struct str topic)
+{
+    struct catalogue *c = coordinator_catalogue(co);
+    struct definitions *d = coordinator_definitions(co);
+
+    for (size_t i = 0; i < c->n_versions; i++) {
+        const struct stored_version *v = &c->versions[i];
+        const struct table_definition *lead = definition_lead_of(d, v->index);
+        struct buf name = {0};
+
+        coordinator_index_name(&name, v->index, v->number);
+        if (lead != NULL && coordinator_shows_topic(d, lead, topic))
+            trees_end(co->trees, buf_str(&name));
         buf_free(&name);
     }
     definitions_unref(d);

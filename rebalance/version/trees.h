@@ -42,6 +42,8 @@ void coordinator_flush_trees(void *ctx);
 
 /* Before a topic's changes are read under this term. Under admin_lock. Blocks on the disk. */
 void coordinator_follow_trees(struct coordinator *co, struct str topic, uint64_t term);
+/* Ends the trees of all indexes that show the topic. Blocks on the disk. */
+void coordinator_end_trees(struct coordinator *co, struct str topic);
 /* Ends the trees that nobody wants any more. Under admin_lock. Blocks on the disk. */
 void coordinator_drop_trees(struct coordinator *co);
 

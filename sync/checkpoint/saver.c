@@ -61,6 +61,8 @@ struct saver {
     int64_t asked_ms;  /* wall time at which the server last reported its log's end; 0: never */
     int64_t caught_up_ms; /* wall time at which all of the log was done */
     uint64_t lag_bytes;
+    uint64_t end_file, end_offset; /* where the server's log ended when first asked; file 0: not
+                                      asked yet */
     struct err error;
 };
 
@@ -281,6 +283,10 @@ static void keep_lag(struct saver *s, const struct log_backlog *backlog, int64_t
     s->lag_bytes = backlog->bytes;
     if (backlog->bytes == 0)
         s->caught_up_ms = asked_ms;
+    if (s->end_file == 0) {
+        s->end_file = backlog->end_file;
+        s->end_offset = backlog->end_offset;
+    }
     lock_release(&s->lock);
 }
 
@@ -403,6 +409,20 @@ void saver_stop(struct saver *s)
 void saver_nudge(struct saver *s)
 {
     stop_nudge(&s->stop);
+}
+
+bool saver_has_caught_up(struct saver *s)
+{
+    const struct position_fields read = position_fields(read_position_version(s->opt.reader));
+
+    lock_acquire(&s->lock);
+
+    const bool has =
+        s->end_file != 0 &&
+        (read.file > s->end_file || (read.file == s->end_file && read.offset >= s->end_offset));
+
+    lock_release(&s->lock);
+    return has;
 }
 
 void saver_status(struct saver *s, struct saver_status *out)

@@ -77,6 +77,8 @@ bool saver_save(struct saver *s, struct err *err) MUST_CHECK;
  */
 uint64_t saver_final_version(struct saver *s);
 void saver_deletes_are_repeated(struct saver *s);
+/* Returns true if all was read that the server had at some time after the start. */
+bool saver_has_caught_up(struct saver *s);
 /* Never save again. */
 void saver_freeze(struct saver *s);
 

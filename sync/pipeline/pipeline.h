@@ -172,6 +172,11 @@ struct read_links pipeline_links(struct pipeline *p, struct stop *stop, int64_t 
  * start_point_move() continues.
  */
 const char *pipeline_moved_to(const struct pipeline *p);
+/*
+ * Returns false if an earlier daemon, or pipeline, may have read more of this server than this
+ * one has.
+ */
+bool pipeline_has_caught_up(struct pipeline *p);
 /* Get what the server identified as at the last connect; false if never connected. */
 bool pipeline_identity(struct pipeline *p, char *out, size_t cap);
 

@@ -7,6 +7,7 @@
 #include "src/base/thread.h"
 #include "src/mysql/mysql.h"
 #include "sync/position/gtid_set.h"
+#include "sync/position/position.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -329,6 +330,8 @@ bool server_log_backlog(struct mysql_conn *c, struct str file, uint64_t offset,
     while ((more = mysql_result_next(r, &row, err)) > 0) {
         const uint64_t size = number(row.cells[1]);
 
+        if (position_file_number(row.cells[0], &out->end_file))
+            out->end_offset = size;
         if (str_equal(row.cells[0], file)) {
             behind = true;
             out->found = size >= offset;

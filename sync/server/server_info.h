@@ -64,8 +64,9 @@ bool server_knows_gtids(struct mysql_conn *c, struct str gtids, bool *known,
 
 /* How much log follows a place, according to the server. */
 struct log_backlog {
-    uint64_t bytes; /* from the place to the end of the log */
-    bool found;     /* the file exists and includes the place */
+    uint64_t bytes;                /* from the place to the end of the log */
+    bool found;                    /* the file exists and includes the place */
+    uint64_t end_file, end_offset; /* where the log ends */
 };
 bool server_log_backlog(struct mysql_conn *c, struct str file, uint64_t offset,
                         struct log_backlog *out, struct err *err) MUST_CHECK;

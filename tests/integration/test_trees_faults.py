@@ -6,6 +6,7 @@ import shutil
 
 import exchanging
 from servers import Failed, open_store, stays, wait_until
+from test_failover import Stage
 from test_failpoints import armed, until_dead
 from test_faults import no_dump_threads, reset_log
 from test_full import SmallDisk
@@ -218,7 +219,47 @@ def test_f56_trees_that_have_no_room_are_done_without_and_made_when_there_is_som
         daemon.stop()
 
 
-# -- F36, F62
+# -- F32, F36, F62
+
+
+def built(w, daemon):
+    return [complete(w, daemon, table)["built"] for table in ("product", "customer")]
+
+
+def test_f32_what_a_failover_lost_is_found_although_both_trees_have_it(w):
+    with Stage(w, tables=("product", "customer"), index=exchanging.ON) as s:
+        daemon, first, second = s.daemon, s.pair.first, s.pair.second
+        before = built(w, daemon)
+        s.pair.switch(second, first)
+        s.lead(second)
+        s.run(20)
+        s.equal()
+        if built(w, daemon) != before:
+            raise Failed("a failover that lost nothing has ended the trees")
+        s.pair.follow(first, second)
+        s.pair.catch_up(first, second)
+        s.pair.promote(first)
+        daemon.stop()
+        daemon.start(environment={"MILLRACE_FAILPOINT": "position_due:1:wait=600000"})  # nobody knows what it reads
+        w.sql("INSERT INTO customer VALUES (777, 'lost', 'lost@example.net', 'x', 'XX', '2020-02-29', 1)",
+              "UPDATE product SET stock = 12345 WHERE id = 30")
+
+        def are(there):
+            stock = w.engine.get(w.index("product"), 30)["stock"]
+            return (w.engine.get(w.index("customer"), 777) is not None, stock == 12345) == (there, there)
+        wait_until("the documents have what will be lost", lambda: are(True), 30)
+        daemon.kill()
+        w.db = first
+        s.lead(first)
+        w.sql("UPDATE customer SET city = 'of the other history' WHERE id = 1")
+        daemon.start()
+        wait_until("the documents have it no more", lambda: are(False), 60)
+        s.equal()
+        for table in "product", "customer":
+            if not [r for r in found(daemon, f"{w.schema}.{table}") if r["repaired"] == 1]:
+                raise Failed(f"no report tells of it: {found(daemon, f'{w.schema}.{table}')}")
+        if built(w, daemon) <= before:
+            raise Failed("the trees are the old ones")
 
 
 def test_f36_a_log_that_is_reset_ends_the_trees_and_starts_a_comparison_of_the_whole_index(w):

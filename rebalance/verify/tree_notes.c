@@ -124,7 +124,7 @@ bool verify_trees_begin_step(struct verify_job *j, struct err *err)
     if (j->feeds && j->for_trees && state == TREES_NONE) {
         j->lacks_trees = true;
         err_set(err, ERR_REJECT, "the trees that this comparison fills were lost");
-    } else if (j->feeds && j->at.pass != VERIFY_EXCHANGE) {
+    } else if (j->feeds && (j->at.pass != VERIFY_EXCHANGE || j->is_exchanged)) {
         j->dirty = dirty_set_new(index.ptr, DIRTY_MAX);
         delivery_watch(j->co->delivery, j->dirty);
     }

@@ -2,6 +2,7 @@
 import glob
 import threading
 
+import exchanging
 from servers import Failed, wait_until
 from test_verify import Damage
 
@@ -99,6 +100,29 @@ def test_a_document_of_whose_id_the_trees_have_only_a_hash_is_found(w):
     if told["unnamed"] != 0 or told["built"] != built:
         raise Failed(f"{told}")
     w.equal(daemon)
+
+
+def children(w, ids):
+    """An index of 30 questions and 300 answers whose keys begin like this, of which some go and some move."""
+    w.sql("CREATE TABLE question (id INT PRIMARY KEY)", "CREATE TABLE answer (name VARCHAR(60) PRIMARY KEY, question_id INT)",
+          "INSERT INTO question SELECT seq FROM seq_1_to_30",
+          f"INSERT INTO answer SELECT CONCAT('{ids}', seq), seq % 30 + 1 FROM seq_1_to_300")
+    daemon = w.follow(w.definitions(
+        {"table": "question", "index": "faq", "join": {"name": "question"}},
+        {"table": "answer", "index": "faq", "join": {"name": "answer", "parent": "question", "parent_column": "question_id"}}), index=ON)
+    complete(w, daemon, "question")
+    w.sql("DELETE FROM answer WHERE question_id = 7", "UPDATE answer SET question_id = 9 WHERE question_id = 8")
+    w.equal(daemon)
+    exchanged(w, daemon, "question")
+    told = trees(w, daemon, "question")
+    if told["unnamed"] or told["documents"] != 320:
+        raise Failed(f"{told}")
+    if exchanging.reports(daemon):
+        raise Failed(f"{exchanging.reports(daemon)}")
+
+
+def test_what_an_exchange_finds_gone_on_both_sides_leaves_the_trees(w):
+    children(w, "a")
 
 
 def test_trees_that_missed_changes_or_are_damaged_are_built_anew(w):

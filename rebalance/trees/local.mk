@@ -11,4 +11,5 @@ libmillrace_a_SOURCES += \
 	%D%/tree_id.c %D%/tree_id.h \
 	%D%/tree_page.c %D%/tree_page.h \
 	%D%/tree_snapshot.c %D%/tree_snapshot.h \
-	%D%/trees.c %D%/trees.h
+	%D%/trees.c %D%/trees.h \
+	%D%/trees_exchange.h

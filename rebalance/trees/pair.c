@@ -2,6 +2,7 @@
 
 #include "rebalance/trees/pair.h"
 
+#include "rebalance/trees/tree_id.h"
 #include "src/base/buf.h"
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
@@ -10,6 +11,7 @@
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/format/json_hash.h"
+#include "sync/document/key_set.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,6 +19,12 @@
 
 #define N_SIDES     2
 #define NAME_DIGITS 16
+#define NAMES_BYTES (512 << 10)
+
+/* Ids that trees have only a hash of.  A text has the number of its packed form. */
+struct long_ids {
+    struct key_set packed, texts;
+};
 
 struct pair {
     unsigned refs; /* atomic */
@@ -27,6 +35,8 @@ struct pair {
     bool is_over;
     int64_t exchanged_ms, since_ms;
     uint64_t n_unnamed;
+    struct long_ids names, older; /* of entries to be read again, since the last exchange, and
+                                  of the time between the two before */
 };
 
 /* The name of an index may be too long for a file's. */
@@ -34,6 +44,56 @@ void pair_append_name(struct buf *out, struct str index)
 {
     buf_printf(out, "%016" PRIx64, hash_bytes(index, 0));
 }
+
+/* ---- names ---- */
+
+static struct str packed(const struct tree_id *id)
+{
+    return (struct str){(const char *)id->bytes, sizeof(id->bytes)};
+}
+
+static void free_names(struct long_ids *n)
+{
+    key_set_fini(&n->packed);
+    key_set_fini(&n->texts);
+    *n = (struct long_ids){0};
+}
+
+/* What has no room is found by a pass over the ids of the index, unless the index lacks it. */
+static void keep_name(struct long_ids *n, struct str text)
+{
+    struct tree_id id;
+    struct buf ignored = {0};
+
+    tree_id_pack(&id, text);
+    if (!tree_id_unpack(&id, &ignored) && n->texts.bytes.len < NAMES_BYTES &&
+        key_set_find(&n->packed, packed(&id)) == KEY_SET_NONE) {
+        key_set_add(&n->packed, packed(&id));
+        key_set_add(&n->texts, text);
+    }
+    buf_free(&ignored);
+}
+
+static bool find_name(const struct long_ids *n, const struct tree_id *id, struct buf *out)
+{
+    const uint32_t number = key_set_find(&n->packed, packed(id));
+
+    if (number != KEY_SET_NONE)
+        buf_append(out, key_set_get(&n->texts, number));
+    return number != KEY_SET_NONE;
+}
+
+bool pair_name(struct pair *p, const struct tree_id *id, struct buf *out)
+{
+    lock_acquire(&p->lock);
+
+    const bool found = find_name(&p->names, id, out) || find_name(&p->older, id, out);
+
+    lock_release(&p->lock);
+    return found;
+}
+
+/* ---- made and ended ---- */
 
 static char *path_of(const char *folder, struct str index, enum tree_side side)
 {
@@ -152,6 +212,8 @@ void pair_unref(struct pair *p)
         return;
     for (int side = 0; side < N_SIDES; side++)
         close_side(p, side);
+    free_names(&p->names);
+    free_names(&p->older);
     lock_fini(&p->lock);
     buf_free(&p->index);
     free(p);
@@ -187,6 +249,9 @@ void pair_exchanged(struct pair *p, uint64_t n_unnamed)
     lock_acquire(&p->lock);
     p->exchanged_ms = clock_wall_ms();
     p->n_unnamed = n_unnamed;
+    free_names(&p->older);
+    p->older = p->names;
+    p->names = (struct long_ids){0};
     lock_release(&p->lock);
 }
 
@@ -210,6 +275,8 @@ bool pair_put(struct pair *p, const struct tree_news *news, struct err *err)
         ok = tree_remove(p->trees[news->side], news->id, err);
     else
         ok = tree_put(p->trees[news->side], news->id, news->hash, err);
+    if (ok && !p->is_over && !news->is_gone && news->hash == TREE_READ_AGAIN)
+        keep_name(&p->names, news->id);
     lock_release(&p->lock);
     return ok;
 }

@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 struct pair;
+struct tree_id;
 
 struct pair_home {
     const char *folder;
@@ -46,6 +47,7 @@ void pair_unref(struct pair *p);
 bool pair_follow(struct pair *p, uint64_t term) MUST_CHECK;
 void pair_complete(struct pair *p);
 void pair_exchanged(struct pair *p, uint64_t n_unnamed);
+bool pair_name(struct pair *p, const struct tree_id *id, struct buf *out) MUST_CHECK;
 /* Removes the files, unless the pair is over. */
 void pair_end(struct pair *p);
 

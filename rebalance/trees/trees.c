@@ -3,6 +3,7 @@
 #include "rebalance/trees/trees.h"
 
 #include "rebalance/trees/pair.h"
+#include "rebalance/trees/trees_exchange.h"
 #include "src/base/buf.h"
 #include "src/base/failpoint.h"
 #include "src/base/hash.h"
@@ -376,6 +377,15 @@ bool trees_complete(struct trees *all, struct str index)
         pair_complete(p);
     pair_unref(p);
     return is_there;
+}
+
+bool trees_name(struct trees *all, struct str index, const struct tree_id *id, struct buf *out)
+{
+    struct pair *p = find(all, index);
+    const bool found = p != NULL && pair_name(p, id, out);
+
+    pair_unref(p);
+    return found;
 }
 
 void trees_exchanged(struct trees *all, struct str index, uint64_t n_unnamed)

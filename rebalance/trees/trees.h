@@ -69,21 +69,6 @@ void trees_note_both(struct trees *all, struct str index, bool is_gone, uint64_t
 /* Waits until what was noted before is put. Blocks on the disk. */
 void trees_flush(struct trees *all);
 
-/* A snapshot of one side. Zero-initialise; end with trees_snapshot_close(). */
-struct trees_snapshot {
-    struct pair *pair;
-    enum tree_side side;
-    struct tree_snapshot *tree;
-};
-/* Takes it with everything noted before. One of a side at a time. ERR_REJECT: the index has no
- * complete pair. */
-bool trees_snapshot(struct trees *all, struct str index, enum tree_side side,
-                    struct trees_snapshot *out, struct err *err) MUST_CHECK;
-void trees_snapshot_close(struct trees_snapshot *s);
-
-/* Both sides were compared. n_unnamed: ids that differ and nobody can name. */
-void trees_exchanged(struct trees *all, struct str index, uint64_t n_unnamed);
-
 enum trees_state { TREES_NONE = 0, TREES_BUILDING, TREES_COMPLETE };
 const char *trees_state_word(enum trees_state state); /* "missing", "building", "complete" */
 struct trees_view {

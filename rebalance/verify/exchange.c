@@ -5,6 +5,7 @@
 #include "rebalance/trees/tree_compare.h"
 #include "rebalance/trees/tree_id.h"
 #include "rebalance/trees/trees.h"
+#include "rebalance/trees/trees_exchange.h"
 
 #include "src/base/failpoint.h"
 #include "src/base/mem.h"
@@ -20,6 +21,7 @@
 /* What the comparison of two trees finds. */
 struct tree_answer {
     struct verify_job *j;
+    struct str index;
     bool unread; /* which are listed now: those to be read again, or those that differ */
     uint64_t n;  /* of both */
 };
@@ -40,7 +42,7 @@ static bool list_one(void *ctx, enum tree_difference what, const struct tree_id 
     if ((what == TREE_UNREAD) != answer->unread)
         return true;
     answer->n++;
-    if (!tree_id_unpack(id, &text)) {
+    if (!tree_id_unpack(id, &text) && !trees_name(j->co->trees, answer->index, id, &text)) {
         if (j->hashed.n < VERIFY_CHANGED_MAX)
             key_set_add(&j->hashed, packed(id));
     } else if (j->unequal.n_ids < VERIFY_CHANGED_MAX)
@@ -116,7 +118,7 @@ static void begin_looks(struct verify_job *j, struct str index, uint64_t n_unequ
 
 static bool compare_trees(struct verify_job *j, struct verify_run *run, struct err *err)
 {
-    struct tree_answer answer = {.j = j};
+    struct tree_answer answer = {.j = j, .index = run->index};
 
     j->at.from = read_position_version(pipeline_read_position(run->pipeline));
     if (!exchange(j, run->index, &answer, err))

@@ -3,6 +3,7 @@
 #include "rebalance/verify/job.h"
 
 #include "rebalance/trees/trees.h"
+#include "rebalance/trees/trees_exchange.h"
 #include "rebalance/version/trees.h"
 
 #include "src/base/failpoint.h"

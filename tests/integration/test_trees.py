@@ -91,10 +91,13 @@ def test_a_change_that_lost_against_a_foreign_document_is_found_and_repaired(w):
 
 
 def test_a_document_of_whose_id_the_trees_have_only_a_hash_is_found(w):
-    daemon, damage = follow(w, ids=LONG)
+    daemon, damage = follow(w, ids=LONG, index=ON | {"exchange_every": "1h"})
     built = complete(w, daemon)["built"]
     hide(w, daemon, damage, 7, LONG)
+    again(daemon, kill=True)  # and has no names in memory
     wait_until("it is repaired", lambda: damage.stored(f"{LONG}7")["_source"]["name"] == "right", 60)
+    hide(w, daemon, damage, 8, LONG)
+    wait_until("it is repaired", lambda: damage.stored(f"{LONG}8")["_source"]["name"] == "right", 60)
     exchanged(w, daemon)
     told = trees(w, daemon)
     if told["unnamed"] != 0 or told["built"] != built:
@@ -123,6 +126,10 @@ def children(w, ids):
 
 def test_what_an_exchange_finds_gone_on_both_sides_leaves_the_trees(w):
     children(w, "a")
+
+
+def test_so_does_what_the_trees_have_only_a_hash_of(w):
+    children(w, LONG)
 
 
 def test_trees_that_missed_changes_or_are_damaged_are_built_anew(w):

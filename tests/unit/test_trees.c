@@ -8,7 +8,9 @@
 
 #include "rebalance/trees/pair.h"
 #include "rebalance/trees/tree_compare.h"
+#include "rebalance/trees/tree_id.h"
 #include "rebalance/trees/trees.h"
+#include "rebalance/trees/trees_exchange.h"
 #include "src/base/log.h"
 #include "sync/document/key_set.h"
 
@@ -102,6 +104,44 @@ static void both_sides_are_compared_once_the_pair_is_complete(void **state)
     assert_true(compare(all, n));
     assert_int_equal(n[0] + n[1] + n[2] + n[3], 0);
     assert_int_equal(trees_look(all, INDEX).entries, 100);
+    trees_free(all);
+}
+
+static bool is_named(struct trees *all, struct str text)
+{
+    struct tree_id id;
+    struct buf name = {0};
+
+    tree_id_pack(&id, text);
+
+    const bool found = trees_name(all, INDEX, &id, &name);
+
+    assert_true(!found || str_equal(buf_str(&name), text));
+    buf_free(&name);
+    return found;
+}
+
+static void long_ids_that_must_be_read_again_have_names_for_one_exchange_more(void **state)
+{
+    struct trees *all = open_trees();
+    const struct str marked = STR("an id that is longer than sixteen bytes"),
+                     known = STR("an id that is as long, and has a value");
+
+    (void)state;
+    begin(all, 1);
+    trees_note_both(all, INDEX, false, TREE_READ_AGAIN, marked);
+    trees_note_both(all, INDEX, false, TREE_READ_AGAIN, STR("short"));
+    trees_note_both(all, INDEX, false, 7, known);
+    trees_note_both(all, INDEX, true, TREE_READ_AGAIN, STR("an id of a document that is gone"));
+    assert_true(trees_complete(all, INDEX));
+    assert_true(is_named(all, marked));
+    assert_false(is_named(all, known));
+    assert_false(is_named(all, STR("short"))); /* its entry says it */
+    assert_false(is_named(all, STR("an id of a document that is gone")));
+    trees_exchanged(all, INDEX, 0);
+    assert_true(is_named(all, marked));
+    trees_exchanged(all, INDEX, 0);
+    assert_false(is_named(all, marked));
     trees_free(all);
 }
 
@@ -318,6 +358,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TREES_TEST(both_sides_are_compared_once_the_pair_is_complete),
+        TREES_TEST(long_ids_that_must_be_read_again_have_names_for_one_exchange_more),
         TREES_TEST(an_index_without_trees_costs_nothing),
         TREES_TEST(a_value_is_of_the_document_and_its_routing_alone),
         TREES_TEST(only_the_next_term_goes_on),

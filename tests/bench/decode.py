@@ -5,15 +5,18 @@
 
 A server of the test tools writes three binlogs: narrow rows, wide rows, and transactions of one row.
 The decoders take turns.  Peers: the connector that most Java programs use (Maven and a JDK, as the
-engine's tools need them anyway), Rust's mysql_cdc where there is cargo, go-mysql where there is go,
-mariadb-binlog where it is installed.  All decode every cell into values; only mariadb-binlog also writes text, and Millrace
-checks checksums.  What counts is processor time, least of the rounds, as other work on the machine
-disturbs it less.  The limit is reading and checksumming the same bytes.
+engine's tools need them anyway), Rust's mysql_cdc where there is cargo, and on MySQL's logs mysql_common,
+go-mysql where there is go, on MariaDB's logs mariadb-binlog (a Debian package, unpacked and not
+installed).  All decode every cell into values; only mariadb-binlog also writes text, and Millrace checks
+checksums.  What counts is processor time, least of the rounds, as other work on the machine disturbs
+it less.  The limit is reading and checksumming the same bytes.
 
 Prints a table, writes tests/run/bench-decode.json; fails if counts differ.  --quick: a fifth of the
 rows, two rounds.  --before: another build of Millrace takes turns with them.
 """
 import argparse
+import collections
+import glob
 import json
 import os
 import re
@@ -30,6 +33,7 @@ from servers import REPO, RUN, Database, Failed  # noqa: E402
 
 LIMIT = os.path.join(os.path.dirname(servers.BINARY), "tests", "bench", "bench_decode")
 PEERS = os.path.join(RUN, "bench-peers")
+VERBOSE = "mariadb-binlog -v"
 CHUNK = 500  # rows a statement
 DECODE = ["binlog", "decode", "--format", "none", "--count"]
 
@@ -123,10 +127,12 @@ class Bench:
     def make_peers(self):
         os.makedirs(PEERS, exist_ok=True)
         self.make("Java connector", "mvn", self.make_java)
-        self.make("Rust mysql_cdc", "cargo", self.make_rust)
+        self.make("Rust mysql_cdc", "cargo", lambda: self.make_rust("mysql_cdc"))
         self.make("go-mysql", "go", self.make_go)
-        if shutil.which("mariadb-binlog") and self.db.is_mariadb:
-            self.decoders["mariadb-binlog -v"] = ["mariadb-binlog", "--no-defaults", "-v", "--base64-output=DECODE-ROWS"]
+        if self.db.is_mariadb:
+            self.make(VERBOSE, "dpkg", self.make_mariadb_binlog)
+        else:  # it knows no event that only MariaDB writes
+            self.make("Rust mysql_common", "cargo", lambda: self.make_rust("mysql_common"))
 
     def make(self, name, needs, how):
         """A peer that cannot be had is left out."""
@@ -153,16 +159,24 @@ class Bench:
         shutil.copytree(os.path.join(HERE, "peers", name), source)
         return source
 
-    def make_rust(self):
-        source = self.copy("rust")
-        tool(["cargo", "build", "--release", "-q"], cwd=source)
-        return [os.path.join(source, "target", "release", "decode")]
+    def make_rust(self, name):
+        target = os.path.join(PEERS, "rust-target")  # lives longer than the copy, so it is built once
+        tool(["cargo", "build", "--release", "-q", "--bin", name, "--target-dir", target], cwd=self.copy("rust"))
+        return [os.path.join(target, "release", name)]
 
     def make_go(self):
         source = self.copy("go")
         tool(["go", "mod", "tidy"], cwd=source)  # what the pinned version needs
         tool(["go", "build", "-o", "decode", "."], cwd=source)
         return [os.path.join(source, "decode")]
+
+    @staticmethod
+    def make_mariadb_binlog():
+        unpacked = os.path.join(PEERS, "mariadb-client")
+        if not os.path.isdir(unpacked):
+            tool(["apt-get", "download", "-q", "mariadb-client"], cwd=PEERS)
+            tool(["dpkg", "-x", glob.glob(os.path.join(PEERS, "mariadb-client_*.deb"))[-1], unpacked])
+        return [os.path.join(unpacked, "usr", "bin", "mariadb-binlog"), "--no-defaults", "-v", "--base64-output=DECODE-ROWS"]
 
     # -- measuring
 
@@ -177,7 +191,9 @@ class Bench:
                     continue
                 runs.setdefault(name, []).append(took)
                 counts[name] = took["counts"]
-        told = {c for c in counts.values() if c}
+        if VERBOSE in counts:
+            counts[VERBOSE] = counts_in_text(self.decoders[VERBOSE] + [path])
+        told = set(counts.values())
         if len(told) != 1:
             raise Failed(f"{workload}: the decoders count differently: {counts}")
         rows, size = sum(int(n) for n in re.findall(r"=(\d+)", told.pop())[:3]), os.path.getsize(path)
@@ -212,7 +228,7 @@ def run(command):
     with tempfile.TemporaryFile() as out:
         since = time.monotonic()
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL if "mariadb-binlog" in command else out)
+                                   stdout=subprocess.DEVNULL if "-v" in command else out)
         done = (0, 0, None)
         while done[0] == 0:
             # Not that of getrusage, which begins with the peak of whoever started it.
@@ -227,6 +243,22 @@ def run(command):
         return None
     return {"cpu_s": done[2].ru_utime + done[2].ru_stime, "wall_s": seconds, "peak_mib": peak // 1024,
             "counts": said[-1] if said else ""}
+
+
+def counts_in_text(command):
+    """Millrace's count line, of what mariadb-binlog writes."""
+    counts = collections.Counter()
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdout=subprocess.PIPE) as process:
+        for line in process.stdout:
+            if line.startswith(b"###   @"):
+                counts["cells"] += 1
+                counts["nulls"] += line.endswith(b"=NULL\n")
+                if line.startswith(b"###   @1="):
+                    counts["idsum"] += int(line[9:])
+            elif line.startswith(b"### "):
+                counts[line[4:7]] += 1
+    return (f"ins={counts[b'INS']} upd={counts[b'UPD']} del={counts[b'DEL']}"
+            f" cells={counts['cells']} nulls={counts['nulls']} idsum={counts['idsum']}")
 
 
 def peak_kib(pid):

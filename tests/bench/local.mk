@@ -11,7 +11,8 @@ tests_bench_bench_delivery_LDADD   = $(program_libs)
 # Rows a second of `binlog decode`; decode.py measures beside other decoders.
 EXTRA_DIST += %D%/decode.py %D%/peers/java/Decode.java %D%/peers/java/pom.xml \
 	%D%/peers/go/go.mod %D%/peers/go/main.go \
-	%D%/peers/rust/Cargo.toml %D%/peers/rust/src/main.rs
+	%D%/peers/rust/Cargo.toml %D%/peers/rust/src/lib.rs \
+	%D%/peers/rust/src/bin/mysql_cdc.rs %D%/peers/rust/src/bin/mysql_common.rs
 noinst_PROGRAMS += %D%/bench_decode
 tests_bench_bench_decode_SOURCES = %D%/bench_decode.c
 tests_bench_bench_decode_LDADD   = $(program_libs)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How fast `millrace binlog decode` is beside other decoders, on the same files in the same run.
 
-    decode.py [--quick] [--rounds 5] [--server mariadb|mariadb11|mysql8|mysql9] [--before MILLRACE] [--keep]
+    decode.py [--quick] [--rounds 5] [--scale 1] [--server mariadb|mariadb11|mysql8|mysql9] [--before MILLRACE] [--keep]
 
 A server of the test tools writes three binlogs: narrow rows, wide rows, and transactions of one row.
 The decoders take turns.  Peers: the connector that most Java programs use (Maven and a JDK, as the
@@ -12,12 +12,14 @@ checksums.  What counts is processor time, least of the rounds, as other work on
 it less.  The limit is reading and checksumming the same bytes.
 
 Prints a table, writes tests/run/bench-decode.json; fails if counts differ.  --quick: a fifth of the
-rows, two rounds.  --before: another build of Millrace takes turns with them.
+rows, two rounds.  --scale 4: four times the rows, so that starting the program matters less.
+--before: another build of Millrace takes turns with them.
 """
 import argparse
 import collections
 import glob
 import json
+import math
 import os
 import re
 import shutil
@@ -32,7 +34,7 @@ import servers  # noqa: E402
 from servers import REPO, RUN, Database, Failed  # noqa: E402
 
 LIMIT = os.path.join(os.path.dirname(servers.BINARY), "tests", "bench", "bench_decode")
-PEERS = os.path.join(RUN, "bench-peers")
+PEERS = os.path.join(REPO, "tools", "cache", "bench-peers")
 VERBOSE = "mariadb-binlog -v"
 CHUNK = 500  # rows a statement
 DECODE = ["binlog", "decode", "--format", "none", "--count"]
@@ -76,8 +78,7 @@ TINY = """CREATE PROCEDURE one_by_one(total INT) BEGIN
 class Bench:
     def __init__(self, options):
         self.options = options
-        self.rounds = 2 if options.quick else options.rounds
-        self.scale = 5 if options.quick else 1
+        self.rounds, self.scale = (2, 0.2) if options.quick else (options.rounds, options.scale)
         self.db = Database(options.server, "bench-decode")
         self.decoders = {"Millrace": [servers.BINARY, *DECODE]}
         if options.before:
@@ -90,14 +91,15 @@ class Bench:
         self.db.start("--innodb-buffer-pool-size=512M", "--max-binlog-size=1G", "--default-time-zone=+00:00")
         self.db.sql("DROP DATABASE IF EXISTS bench", "CREATE DATABASE bench CHARACTER SET utf8mb4")
         wide = ", ".join(f"c{i} {t}" for i, (t, _) in enumerate(WIDE_COLUMNS))
-        doubling = ["INSERT INTO numbers SELECT n + (SELECT MAX(n) FROM numbers) FROM numbers"] * 19
+        doublings = max(19, math.ceil(math.log2(500000 * self.scale)))
+        doubling = ["INSERT INTO numbers SELECT n + (SELECT MAX(n) FROM numbers) FROM numbers"] * doublings
         self.db.sql("SET sql_log_bin = 0", NARROW.format("narrow"), NARROW.format("tiny"), f"CREATE TABLE wide ({wide})",
                     "CREATE TABLE numbers (n INT PRIMARY KEY)", "INSERT INTO numbers VALUES (1)", *doubling,
                     TINY.format(NARROW_ROW), schema="bench")
 
     def chunks(self, rows, statement):
         """The statement for each range of so many rows; it has places for a first and a last n."""
-        rows //= self.scale
+        rows = int(rows * self.scale)
         return [statement.format(k + 1, min(k + CHUNK, rows)) for k in range(0, rows, CHUNK)]
 
     def narrow(self):
@@ -112,7 +114,7 @@ class Bench:
                 + self.chunks(25000, "UPDATE wide SET c6 = c6 + 1, c29 = CONCAT(c29, '!'), c33 = c0 WHERE c0 BETWEEN {} AND {}"))
 
     def tiny(self):
-        return [f"CALL one_by_one({150000 // self.scale})"]
+        return [f"CALL one_by_one({int(150000 * self.scale)})"]
 
     def write_log(self, statements):
         """The binlog file that has what the statements change, and nothing else."""
@@ -275,6 +277,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--scale", type=float, default=1)
     parser.add_argument("--server", default="mariadb")
     parser.add_argument("--before", metavar="MILLRACE")
     parser.add_argument("--keep", action="store_true")

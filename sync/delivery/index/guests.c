@@ -4,8 +4,8 @@
 
 #include <assert.h>
 
-#define BYTES_MIN   ((size_t)64 << 10)  /* of a request; the window has two or more */
-#define BYTES_WORTH ((size_t)128 << 10) /* larger requests cost the engine hardly less */
+#define BYTES_MIN   ((size_t)16 << 10) /* of a request; the window has two or more */
+#define BYTES_WORTH ((size_t)64 << 10) /* larger requests cost the engine hardly less */
 #define START       (2 * BYTES_WORTH)
 #define GAIN        4 /* a window of answers changes the window by 1/GAIN at most */
 #define EXTRA_US    ((int64_t)GUESTS_EXTRA_MS * 1000)

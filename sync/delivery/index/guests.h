@@ -29,7 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GUESTS_EXTRA_MS 10
+#define GUESTS_EXTRA_MS 6
 #define GUESTS_LOOK_MS  10000
 #define GUESTS_LOOKS    3
 

@@ -20,6 +20,7 @@
 #define N_SIDES     2
 #define NAME_DIGITS 16
 #define NAMES_BYTES (512 << 10)
+#define NAME_COST   64 /* bytes, beside its text */
 
 /* Ids that trees have only a hash of.  A text has the number of its packed form. */
 struct long_ids {
@@ -66,7 +67,8 @@ static void keep_name(struct long_ids *n, struct str text)
     struct buf ignored = {0};
 
     tree_id_pack(&id, text);
-    if (!tree_id_unpack(&id, &ignored) && n->texts.bytes.len < NAMES_BYTES &&
+    if (!tree_id_unpack(&id, &ignored) &&
+        n->texts.bytes.len + n->texts.n * NAME_COST < NAMES_BYTES &&
         key_set_find(&n->packed, packed(&id)) == KEY_SET_NONE) {
         key_set_add(&n->packed, packed(&id));
         key_set_add(&n->texts, text);

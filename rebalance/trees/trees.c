@@ -85,15 +85,6 @@ static void take_out(struct trees *all, struct str index, struct pair *p)
     pair_unref(old);
 }
 
-void trees_end(struct trees *all, struct str index)
-{
-    struct pair *p = find(all, index);
-
-    if (p != NULL)
-        take_out(all, index, p);
-    pair_unref(p);
-}
-
 static void open_pair(struct trees *all, struct str index)
 {
     struct pair *p;
@@ -106,14 +97,30 @@ static void open_pair(struct trees *all, struct str index)
                   KV("why", (const char *)err.msg));
 }
 
-void trees_follow(struct trees *all, struct str index, uint64_t term)
+static struct pair *find_or_open(struct trees *all, struct str index)
 {
     struct pair *p = find(all, index);
 
-    if (p == NULL) {
-        open_pair(all, index);
-        p = find(all, index);
-    }
+    if (p != NULL)
+        return p;
+    open_pair(all, index);
+    return find(all, index);
+}
+
+/* Of a topic that does not run, the files alone are there. */
+void trees_end(struct trees *all, struct str index)
+{
+    struct pair *p = find_or_open(all, index);
+
+    if (p != NULL)
+        take_out(all, index, p);
+    pair_unref(p);
+}
+
+void trees_follow(struct trees *all, struct str index, uint64_t term)
+{
+    struct pair *p = find_or_open(all, index);
+
     if (p != NULL && !pair_follow(p, term)) {
         log_info("anti-entropy trees have missed changes, and are built anew",
                  KV("index", index));

@@ -151,8 +151,9 @@ static bool survive(struct verify_job *j, const struct err *err)
 {
     verify_documents_close(j);
     sample_clear(j->sample);
-    verify_exchange_clear(j);
     verify_cursor_read(j);
+    if (j->at.pass == VERIFY_EXCHANGE)
+        verify_exchange_clear(j);
     show(j, err);
     if (err->kind == ERR_STOP || err->kind == ERR_REJECT || err->kind == ERR_FATAL ||
         clock_mono_ms() - j->moved_ms > GIVE_UP_MS)
@@ -222,7 +223,8 @@ static bool keep_checked(struct verify_job *j, struct err *err)
 /* Only trees were wanted, and there can be none: nothing was compared. */
 static bool is_for_nothing(const struct verify_job *j)
 {
-    return j->for_trees && j->lacks_trees && j->at.pass != VERIFY_OVER;
+    return j->for_trees && j->lacks_trees && j->at.pass != VERIFY_OVER &&
+           j->result.repaired == 0;
 }
 
 /* An exchange that has found nothing is one of very many; what made way found nothing yet. */
@@ -305,30 +307,39 @@ void verify_job_report(struct verify_job *j, const struct err *failure, struct b
     verify_report_append(&j->report, &j->result, report);
 }
 
-/* What has read much for trees that were lost meanwhile does not do so each hour. */
+/* What was read for trees that were lost is not read again before as much time has passed. */
 static void put_off(const struct verify_job *j, struct str index)
 {
     struct definitions *d = coordinator_definitions(j->co);
     const struct compare_settings s = coordinator_compare_settings(j->co, d, j->job.index);
+    const int64_t ran_ms = j->lacks_trees ? clock_mono_ms() - j->started_ms : 0;
+    const int64_t ms = verify_jobs_again_ms(j->exchange ? s.exchange_every_ms : s.every_ms);
 
-    verify_jobs_put_off(j->co->verifies, index, j->exchange ? s.exchange_every_ms : s.every_ms,
-                        j->lacks_trees && count_done(j) > 0);
+    verify_jobs_put_off(j->co->verifies, index, ms > ran_ms ? ms : ran_ms);
     definitions_unref(d);
 }
 
 /* When the next one comes by itself, and whether the index can have trees. */
-static void note_end(struct verify_job *j)
+static void note_end(struct verify_job *j, bool is_marked)
 {
     const bool has_trees = verify_trees_finish(j), is_over = j->at.pass == VERIFY_OVER;
     struct buf index = {0};
     struct err why = j->no_trees;
 
     coordinator_index_name(&index, j->job.index, j->job.version);
-    if (!has_trees && why.kind == ERR_NONE)
+    if (is_marked)
         err_set(&why, ERR_REJECT,
-                "they were lost while a comparison filled them; fix: see the log");
-    if (!verify_job_is_partial(j) && (is_over || !has_trees))
-        verify_jobs_note_whole(j->co->verifies, buf_str(&index), has_trees ? NULL : &why);
+                "too many documents differ; fix: if the rows are as they should be, "
+                "millrace verify %" STR_FMT " --repair --yes",
+                STR_ARG(j->job.table));
+    else if (!has_trees && why.kind == ERR_NONE)
+        err_set(&why, ERR_REJECT,
+                "they were lost while a comparison filled them; fix: millrace verify %" STR_FMT
+                " makes them",
+                STR_ARG(j->job.table));
+    if (is_marked || (!verify_job_is_partial(j) && (is_over || !has_trees)))
+        verify_jobs_note_whole(j->co->verifies, buf_str(&index),
+                               has_trees && !is_marked ? NULL : &why);
     if (!has_trees || (j->by_itself && !is_over && !has_made_way(j)))
         put_off(j, buf_str(&index));
     buf_free(&index);
@@ -357,14 +368,17 @@ static void finish(struct verify_job *j, const struct err *failure)
         FAILPOINT(exchange_ended);
     verify_job_report(j, failure, &why, &report);
     end_mark(j);
-    if (j->at.pass == VERIFY_OVER && why.len > 0)
+
+    const bool is_marked = j->at.pass == VERIFY_OVER && why.len > 0;
+
+    if (is_marked)
         mark_many(j);
     while (!end_well(j, buf_str(&report), &err) && err.kind == ERR_RETRY)
         if (stop_wait(j->stop, RETRY_MS))
             break;
     if (j->exchange && !has_made_way(j))
         note_exchange(j, failure);
-    note_end(j);
+    note_end(j, is_marked);
     log_info("a verification has ended", KV("table", j->job.table), KV("job", j->job.id),
              KV("differing", j->result.differing), KV("repaired", j->result.repaired));
     if (is_told(j))
@@ -393,7 +407,7 @@ void verify_job_run(struct verify_job *j, struct err *err)
     } else {
         verify_cursor_read(j);
     }
-    j->moved_ms = clock_mono_ms();
+    j->started_ms = j->moved_ms = clock_mono_ms();
     run_steps(j, err);
     verify_documents_close(j);
 }

@@ -104,9 +104,9 @@ struct verify_job {
     size_t chunk;        /* rows for one statement */
     struct job_limit limit;
     struct job_pace pace;
-    enum verify_pass far_pass;  /* how far it came before a failure: the pass, */
-    uint64_t far;               /* and the most that was done of it */
-    int64_t saved_ms, moved_ms; /* monotonic */
+    enum verify_pass far_pass;              /* how far it came before a failure: the pass, */
+    uint64_t far;                           /* and the most that was done of it */
+    int64_t started_ms, saved_ms, moved_ms; /* monotonic */
 
     struct verify_progress seen; /* guarded by the lock of the list */
     bool over;                   /* likewise */

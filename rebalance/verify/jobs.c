@@ -13,7 +13,6 @@
 #include <stdlib.h>
 
 #define AGAIN_MS 3600000
-#define DAY_MS   (24 * 3600000L)
 #define WAY_MS   20000 /* for the step that a comparison is in */
 #define LOOK_MS  20
 
@@ -153,12 +152,13 @@ static struct memory *memory_of(struct verify_jobs *all, struct str index) NEEDS
     return m;
 }
 
-void verify_jobs_put_off(struct verify_jobs *all, struct str index, int64_t every_ms,
-                         bool hopeless)
+int64_t verify_jobs_again_ms(int64_t every_ms)
 {
-    const int64_t most_ms = hopeless ? (every_ms > 0 ? every_ms : DAY_MS) : AGAIN_MS;
-    const int64_t ms = every_ms > 0 && every_ms < most_ms ? every_ms : most_ms;
+    return every_ms > 0 && every_ms < AGAIN_MS ? every_ms : AGAIN_MS;
+}
 
+void verify_jobs_put_off(struct verify_jobs *all, struct str index, int64_t ms)
+{
     lock_acquire(&all->lock);
     memory_of(all, index)->next_ms = clock_steady_ms() + ms;
     lock_release(&all->lock);

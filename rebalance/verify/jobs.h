@@ -38,12 +38,13 @@ void verify_jobs_join(
 bool verify_jobs_find(struct verify_jobs *all, uint64_t id, struct verify_progress *out);
 
 /* What nobody asked for of the index (orders_v2) did not start, or ended without a verdict: the
- * next one comes an hour later, or every_ms if that is less or hopeless is set. */
-void verify_jobs_put_off(struct verify_jobs *all, struct str index, int64_t every_ms,
-                         bool hopeless);
+ * next one comes ms later. */
+void verify_jobs_put_off(struct verify_jobs *all, struct str index, int64_t ms);
+/* An hour, or every_ms if that is less; 0: never by itself. */
+int64_t verify_jobs_again_ms(int64_t every_ms);
 bool verify_jobs_are_put_off(struct verify_jobs *all, struct str index);
-/* A comparison of all of it has ended as it should, which ends that (why NULL), or could make
- * no trees. */
+/* A comparison of all of it has ended as it should, or begun trees, which ends that (why NULL);
+ * or the index can have no trees. */
 void verify_jobs_note_whole(struct verify_jobs *all, struct str index, const struct err *why);
 
 /* An exchange of the index's trees has ended: exchanges_note(). */

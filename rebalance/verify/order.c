@@ -180,14 +180,49 @@ static bool has_column(struct coordinator *co, const struct verify_run *run,
                          STR_ARG(o->table), STR_ARG(o->table));
 }
 
+/* ---- after a restart ---- */
+
+static bool resume(struct coordinator *co, struct err *err)
+{
+    struct arena *a = arena_new();
+    struct stored_job *jobs;
+    struct verify_progress ignored;
+    size_t n = 0;
+    bool ok = verify_jobs_are_resumed(co->verifies);
+
+    if (!ok) {
+        ok = store_load_jobs(co->opt.store, a, &jobs, &n, err);
+        for (size_t i = 0; i < n; i++)
+            if (verify_jobs_have_kind(jobs[i].kind) &&
+                !verify_jobs_find(co->verifies, jobs[i].id, &ignored))
+                ok = start(co, &jobs[i], err) && ok;
+        if (ok)
+            verify_jobs_set_resumed(co->verifies);
+    }
+    arena_free(a);
+    return ok;
+}
+
+void coordinator_resume_verifies(struct coordinator *co)
+{
+    struct err err = {0};
+
+    if (!resume(co, &err))
+        log_failure(LOG_WARN, &err, "a verification cannot go on yet");
+}
+
+/* ---- an order ---- */
+
 /* Refuse what cannot begin, before anything makes way for it. */
 static bool may_begin(struct coordinator *co, const struct verify_run *run,
                       const struct verify_order *o, struct err *err)
 {
-    if (!verify_jobs_are_resumed(co->verifies))
+    struct err why = {0};
+
+    if (!resume(co, &why))
         return err_set(err, ERR_RETRY,
-                       "the daemon has just started, and first goes on with the verifications "
-                       "of its store; fix: try again in a few seconds");
+                       "the daemon first goes on with the verifications of its store: %s",
+                       why.msg);
     return has_column(co, run, o, err) && has_seen(co, run, o, err) &&
            (o->by_itself || verify_jobs_may_start(co->verifies, run->index, err));
 }
@@ -220,7 +255,6 @@ static bool order_for_person(struct coordinator *co, const struct verify_order *
 {
     if (!coordinator_begin(co, err))
         return false;
-    coordinator_resume_verifies(co);
 
     const bool ok = order(co, o, index, json, err);
 
@@ -262,29 +296,4 @@ bool coordinator_verify_all(struct coordinator *co, const struct verify_order *o
     if (ok)
         store_watch_read(co->store_watch);
     return ok;
-}
-
-/* ---- after a restart ---- */
-
-void coordinator_resume_verifies(struct coordinator *co)
-{
-    struct arena *a = arena_new();
-    struct stored_job *jobs;
-    struct verify_progress ignored;
-    struct err err = {0};
-    size_t n = 0;
-
-    if (!verify_jobs_are_resumed(co->verifies)) {
-        const bool ok = store_load_jobs(co->opt.store, a, &jobs, &n, &err);
-
-        for (size_t i = 0; ok && i < n; i++)
-            if (verify_jobs_have_kind(jobs[i].kind) &&
-                !verify_jobs_find(co->verifies, jobs[i].id, &ignored) &&
-                !start(co, &jobs[i], &err))
-                log_failure(LOG_WARN, &err, "a verification cannot go on yet",
-                            KV("job", jobs[i].id));
-        if (ok && err.kind == ERR_NONE)
-            verify_jobs_set_resumed(co->verifies);
-    }
-    arena_free(a);
 }

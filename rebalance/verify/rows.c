@@ -74,6 +74,8 @@ static bool begin_rows(struct verify_job *j, struct verify_run *run, struct err 
         return false;
     if (!verify_trees_begin(j, run, err))
         return false;
+    if (j->feeds)
+        verify_jobs_note_whole(j->co->verifies, run->index, NULL);
     begin_table(j, verify_next_table(j, run, ""));
     return true;
 }

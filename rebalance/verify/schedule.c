@@ -16,6 +16,7 @@
 
 #define TREES_MS 5000  /* between a comparison and the next one, if it left no trees */
 #define SOON_MS  20000 /* for another topic that does not run yet, or the store */
+#define DAY_MS   (24 * 3600000L)
 
 int64_t verify_due_ms(struct str index, int64_t last_ms, int64_t every_ms)
 {
@@ -186,6 +187,16 @@ static bool order(struct coordinator *co, const struct definitions *d,
     return ok;
 }
 
+/* What is refused is refused again until something changes. */
+static int64_t when_refused(const struct err *err, int64_t every_ms)
+{
+    if (err->kind == ERR_RETRY)
+        return SOON_MS;
+    return err->kind != ERR_REJECT ? verify_jobs_again_ms(every_ms)
+           : every_ms > 0          ? every_ms
+                                   : DAY_MS;
+}
+
 static void start(struct coordinator *co, const struct definitions *d,
                   const struct store_copy *copy, const struct stored_version *v, bool exchange)
 {
@@ -202,10 +213,7 @@ static void start(struct coordinator *co, const struct definitions *d,
         log_failure(LOG_WARN, &err, "the comparison of an index cannot start",
                     KV("index", v->index));
         verify_jobs_put_off(co->verifies, buf_str(&name),
-                            err.kind == ERR_RETRY ? SOON_MS
-                            : exchange            ? s.exchange_every_ms
-                                                  : s.every_ms,
-                            err.kind == ERR_REJECT);
+                            when_refused(&err, exchange ? s.exchange_every_ms : s.every_ms));
         if (exchange)
             verify_jobs_note_exchange(co->verifies, buf_str(&name), NULL, 0, &err);
         else if (for_trees)

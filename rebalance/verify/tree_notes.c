@@ -112,6 +112,13 @@ bool verify_trees_finish(struct verify_job *j)
 
 /* ---- what they tell ---- */
 
+/* It is only for trees, and nothing was found yet that is worth telling. */
+static bool has_lost_trees(const struct verify_job *j, enum trees_state state)
+{
+    return j->for_trees && j->has_stepped && (!j->feeds || state == TREES_NONE) &&
+           j->open.n_ids == 0 && j->result.repaired == 0;
+}
+
 bool verify_trees_begin_step(struct verify_job *j, struct err *err)
 {
     struct buf index = {0};
@@ -122,7 +129,7 @@ bool verify_trees_begin_step(struct verify_job *j, struct err *err)
 
     if (!j->has_stepped)
         go_on(j, state);
-    if (j->feeds && j->for_trees && state == TREES_NONE) {
+    if (has_lost_trees(j, state)) {
         j->lacks_trees = true;
         err_set(err, ERR_REJECT, "the trees that this comparison fills were lost");
     } else if (j->feeds && (j->at.pass != VERIFY_EXCHANGE || j->is_exchanged)) {

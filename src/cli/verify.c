@@ -105,7 +105,7 @@ static int show(const struct invocation *inv, struct str report, view_fn view)
 static void draw(struct progress_line *line, struct str table, struct str progress)
 {
     struct progress_facts facts = {.what = table, .remaining_seconds = -1};
-    struct buf step = {0};
+    struct buf waits = {0};
     uint64_t n = 0;
 
     (void)json_find_u64(progress, "/rows_done", &facts.done);
@@ -114,10 +114,10 @@ static void draw(struct progress_line *line, struct str table, struct str progre
         facts.rate = (double)n;
     if (json_find_u64(progress, "/remaining_seconds", &n))
         facts.remaining_seconds = (double)n;
-    (void)json_find_text(progress, "/waits_for", &step);
-    facts.step = buf_str(&step);
+    (void)json_find_text(progress, "/waits_for", &waits);
+    facts.waits = buf_str(&waits);
     progress_line_show(line, &facts, clock_mono_ms());
-    buf_free(&step);
+    buf_free(&waits);
 }
 
 /* Ask until the report is there. EXIT_DONE: the caller frees it. */

@@ -51,16 +51,18 @@ static void what_is_put_off_waits_an_hour_or_less_and_others_do_not(void **state
 
     (void)state;
     assert_false(verify_jobs_are_put_off(all, STR("a_v1")));
-    verify_jobs_put_off(all, STR("a_v1"), WEEK, false);
+    verify_jobs_put_off(all, STR("a_v1"), WEEK);
     assert_true(verify_jobs_are_put_off(all, STR("a_v1")));
     assert_false(verify_jobs_are_put_off(all, STR("b_v1")));
-    verify_jobs_put_off(all, STR("a_v1"), 1, false); /* as often as that */
+    verify_jobs_put_off(all, STR("a_v1"), 1);
     for (int i = 0; i < 100000000 && verify_jobs_are_put_off(all, STR("a_v1")); i++)
         ;
     assert_false(verify_jobs_are_put_off(all, STR("a_v1")));
-    verify_jobs_put_off(all, STR("a_v1"), 0, false); /* never by itself: not at once, either */
+    verify_jobs_put_off(all, STR("a_v1"), verify_jobs_again_ms(0)); /* not at once */
     assert_true(verify_jobs_are_put_off(all, STR("a_v1")));
-    verify_jobs_put_off(all, STR("a_v1"), WEEK, true);
+    assert_int_equal(verify_jobs_again_ms(WEEK), verify_jobs_again_ms(0));
+    assert_int_equal(verify_jobs_again_ms(1), 1); /* as often as that */
+    verify_jobs_put_off(all, STR("a_v1"), WEEK);
     assert_true(verify_jobs_are_put_off(all, STR("a_v1")));
     verify_jobs_note_whole(all, STR("a_v1"), NULL); /* a person has compared it meanwhile */
     assert_false(verify_jobs_are_put_off(all, STR("a_v1")));
@@ -86,7 +88,7 @@ static void exchanges_are_counted_by_what_they_found(void **state)
     assert_int_equal(e.ended_ms, 0);
     assert_int_equal(exchanges_n_ended(&e), 0);
     assert_false(verify_jobs_are_put_off(all, STR("a_v1")));
-    verify_jobs_put_off(all, STR("a_v1"), WEEK, false);
+    verify_jobs_put_off(all, STR("a_v1"), WEEK);
     verify_jobs_note_exchange(all, STR("a_v1"), &unknown, 0, NULL);
     verify_jobs_note_exchange(all, STR("a_v1"), &repaired, 0, NULL);
     verify_jobs_note_exchange(all, STR("a_v1"), &equal, 0, NULL);

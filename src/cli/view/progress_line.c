@@ -35,7 +35,7 @@ void progress_line_format(struct buf *out, const struct progress_facts *f)
         buf_printf(out, "  %5.1f %%  %" STR_FMT, NEARLY, STR_ARG(f->step));
         return;
     }
-    if (f->done == 0 && f->total == 0) {
+    if (f->done == 0 && f->total == 0 && f->waits.len == 0) {
         buf_append(out, STR("  begins"));
         return;
     }
@@ -43,6 +43,10 @@ void progress_line_format(struct buf *out, const struct progress_facts *f)
     double percent = human_percent(f->done, f->total);
 
     buf_printf(out, "  %5.1f %%  ", percent < NEARLY ? percent : NEARLY);
+    if (f->waits.len > 0) {
+        buf_append(out, f->waits);
+        return;
+    }
     human_count(out, f->done);
     buf_append(out, STR(" of about "));
     human_count(out, total);

@@ -23,6 +23,7 @@ struct progress_facts {
     double rate;              /* rows per second */
     double remaining_seconds; /* negative: unknown */
     struct str step;          /* empty, or what is left once all rows are written */
+    struct str waits;         /* empty, or what it waits for, in any phase */
     bool finished;
 };
 

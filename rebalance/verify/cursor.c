@@ -9,9 +9,9 @@ const char *verify_pass_word(enum verify_pass pass)
 {
     static const char *const words[N_VERIFY_PASSES] = {
         [VERIFY_ROWS] = "rows",      [VERIFY_DOCUMENTS] = "documents",
-        [VERIFY_LISTED] = "repair",  [VERIFY_OVER] = "over",
+        [VERIFY_LISTED] = "again",   [VERIFY_OVER] = "over",
         [VERIFY_SAMPLE] = "sample",  [VERIFY_CHANGED] = "changed rows",
-        [VERIFY_EXCHANGE] = "trees",
+        [VERIFY_EXCHANGE] = "trees", [VERIFY_REPAIR] = "repair",
     };
 
     return words[pass];
@@ -82,6 +82,25 @@ static void find_changed(struct str json, struct verify_changed *c)
 
 /* ---- all ---- */
 
+static void put_listed(struct json_writer *w, struct str name, const struct verify_result *r)
+{
+    json_write_key(w, name);
+    json_open_object(w);
+    verify_result_put(r, w);
+    verify_result_put_ids(r, w);
+    json_close_object(w);
+}
+
+static void find_listed(struct str json, const char *pointer, struct verify_result *r)
+{
+    struct str found;
+
+    verify_result_free(r);
+    *r = (struct verify_result){0};
+    if (json_find(json, pointer, &found))
+        verify_result_read(r, found);
+}
+
 void verify_cursor_write(struct verify_job *j)
 {
     struct json_writer w = {.out = &j->cursor};
@@ -99,24 +118,21 @@ void verify_cursor_write(struct verify_job *j)
     json_put_u64(&w, STR("began"), (uint64_t)j->at.began_ms);
     json_put_u64(&w, STR("looks"), j->at.looks);
     put_changed(&w, j->changed);
+    json_put_u64(&w, STR("n_differ"), j->n_differ);
+    json_put_bool(&w, STR("refused"), j->is_refused);
     verify_result_put(&j->result, &w);
-    json_write_key(&w, STR("open"));
-    json_open_object(&w);
-    verify_result_put(&j->open, &w);
-    verify_result_put_ids(&j->open, &w);
-    json_close_object(&w);
+    put_listed(&w, STR("open"), &j->open);
+    put_listed(&w, STR("wrong"), &j->wrong);
     json_close_object(&w);
 }
 
 void verify_cursor_read(struct verify_job *j)
 {
     const struct str json = buf_str(&j->cursor);
-    struct str open;
     uint64_t pass = 0, began = 0;
 
     verify_result_free(&j->result);
-    verify_result_free(&j->open);
-    j->result = j->open = (struct verify_result){0};
+    j->result = (struct verify_result){0};
     buf_clear(&j->at.table);
     (void)json_find_u64(json, "/pass", &pass);
     j->at.pass = pass < N_VERIFY_PASSES ? (enum verify_pass)pass : VERIFY_ROWS;
@@ -131,7 +147,10 @@ void verify_cursor_read(struct verify_job *j)
     (void)json_find_u64(json, "/looks", &j->at.looks);
     j->at.began_ms = (int64_t)began;
     find_changed(json, j->changed);
+    j->is_refused = false;
+    (void)json_find_u64(json, "/n_differ", &j->n_differ);
+    (void)json_find_bool(json, "/refused", &j->is_refused);
     verify_result_read(&j->result, json);
-    if (json_find(json, "/open", &open))
-        verify_result_read(&j->open, open);
+    find_listed(json, "/open", &j->open);
+    find_listed(json, "/wrong", &j->wrong);
 }

@@ -214,13 +214,24 @@ static bool read_page(struct verify_job *j, struct verify_run *run, struct searc
         !search_refresh(run->co->opt.search, run->index, err))
         return false;
     j->n_slices = run->n_shards;
-    ok = search_pages_open(
-        &j->pages, run->co->opt.search, run->index, STR("{\"match_all\":{}}"), PAGE,
-        (struct search_slice){j->at.slice, j->n_slices}, run->arena, hits, n, err);
+    ok = search_pages_open(&j->pages, run->co->opt.search, run->index,
+                           STR("{\"match_all\":{}}"), job_limit_rows(j->rate, PAGE),
+                           (struct search_slice){j->at.slice, j->n_slices}, run->arena, hits, n,
+                           err);
     j->pages_open = ok;
     if (!ok)
         search_pages_close(&j->pages);
     return ok;
+}
+
+/* A scroll that is gone is no index that is gone, though both are 404. */
+void verify_scroll_failed(struct err *err)
+{
+    const bool is_scroll = err->code != 404 || strstr(err->msg, "search_context") != NULL ||
+                           strstr(err->msg, "search context") != NULL;
+
+    if (err->kind == ERR_REJECT && is_scroll)
+        err->kind = ERR_RETRY;
 }
 
 bool verify_read_hits(struct verify_job *j, struct verify_run *run, struct search_hit **hits,
@@ -230,8 +241,7 @@ bool verify_read_hits(struct verify_job *j, struct verify_run *run, struct searc
         j->slice_hits += *n;
         return true;
     }
-    if (err->kind == ERR_REJECT && err->code != 404)
-        err->kind = ERR_RETRY; /* a scroll that the engine has dropped */
+    verify_scroll_failed(err);
     return false;
 }
 

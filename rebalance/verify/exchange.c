@@ -22,8 +22,9 @@
 struct tree_answer {
     struct verify_job *j;
     struct str index;
-    bool unread; /* which are listed now: those to be read again, or those that differ */
-    uint64_t n;  /* of both */
+    bool unread;       /* which are listed now: those to be read again, or those that differ */
+    uint64_t n;        /* of both */
+    uint64_t n_differ; /* of these, those that differ */
 };
 
 static struct str packed(const struct tree_id *id)
@@ -59,6 +60,7 @@ static bool compare(const struct trees_snapshot *source, const struct trees_snap
     if (!tree_compare(source->tree, engine->tree, list_one, answer, err))
         return false;
     answer->j->n_lost = answer->j->hashed.n;
+    answer->n_differ = answer->n;
     answer->unread = true;
     return tree_compare(source->tree, engine->tree, list_one, answer, err);
 }
@@ -105,12 +107,16 @@ static bool exchange(struct verify_job *j, struct str index, struct tree_answer 
 }
 
 /* What neither differs nor must be read again is equal. */
-static void begin_looks(struct verify_job *j, struct str index, uint64_t n_unequal)
+static void begin_looks(struct verify_job *j, struct str index,
+                        const struct tree_answer *answer)
 {
+    const uint64_t n_unequal = answer->n;
+
     j->at.total = trees_look(j->co->trees, index).entries;
     j->result.documents = j->result.equal =
         j->at.total > n_unequal ? j->at.total - n_unequal : 0;
     j->is_exchanged = true;
+    j->n_differ = answer->n_differ;
     /* What the last pass could not name is not looked for again. */
     if (j->hashed.n > trees_look(j->co->trees, index).n_unnamed)
         j->is_named = mem_alloc(j->hashed.n, sizeof(*j->is_named));
@@ -123,7 +129,7 @@ static bool compare_trees(struct verify_job *j, struct verify_run *run, struct e
     j->at.from = read_position_version(pipeline_read_position(run->pipeline));
     if (!exchange(j, run->index, &answer, err))
         return false;
-    begin_looks(j, run->index, answer.n);
+    begin_looks(j, run->index, &answer);
     FAILPOINT(exchange_compared);
     return true;
 }

@@ -111,6 +111,7 @@ static bool step(struct verify_job *j, struct err *err)
         [VERIFY_ROWS] = verify_rows_step,       [VERIFY_DOCUMENTS] = verify_documents_step,
         [VERIFY_LISTED] = verify_listed_step,   [VERIFY_SAMPLE] = verify_sample_step,
         [VERIFY_CHANGED] = verify_changed_step, [VERIFY_EXCHANGE] = verify_exchange_step,
+        [VERIFY_REPAIR] = verify_listed_step,
     };
 
     if (!verify_trees_begin_step(j, err))
@@ -184,7 +185,7 @@ static void run_steps(struct verify_job *j, struct err *err)
 /* A repair that was not begun says why, and what to do. */
 static void say_why_not_repaired(const struct verify_job *j, struct buf *why)
 {
-    if (j->repair && !j->yes && !verify_may_be_repaired(j) && j->result.repaired == 0 &&
+    if (j->is_refused && j->result.repaired == 0 &&
         j->result.differing > j->result.counts[VERIFY_LINEAGE])
         buf_printf(why,
                    "%" PRIu64 " of %" PRIu64 " documents differ, which is more than 5 %% or "

@@ -5,9 +5,9 @@
  * Two passes, as no engine gives documents in the order of keys. rows.c reads the rows in key
  * order and fetches their documents; documents.c reads the ids of the index and looks their
  * rows up. What either suspects goes through the looks (looks.c), without waiting long. What is
- * not found equal is on a list, and goes through the looks again at the end, when it may be
- * repaired (listed.c). A sample (sample.c), or a check of rows that have changed (changed.c),
- * takes the place of both passes.
+ * not found equal is on a list, and goes through the looks again at the end. What differs then
+ * is repaired, once it is known how much that is (listed.c). A sample (sample.c), or a check of
+ * rows that have changed (changed.c), takes the place of both passes.
  *
  * A step adds what it found to the result, or fails and leaves the job to begin again from its
  * last cursor (cursor.c), as after a kill.
@@ -93,7 +93,11 @@ struct verify_job {
     struct verify_place at;
     struct verify_result result;
     struct verify_result open; /* what is looked at once more at the end */
-    struct buf cursor;         /* as of the last step that was done */
+    struct verify_result
+        wrong;         /* of these, what differs; it is repaired if it is not too much */
+    uint64_t n_differ; /* entries of the trees that do, whether listed or not */
+    bool is_refused;   /* too much differs for a repair without a person's word */
+    struct buf cursor; /* as of the last step that was done */
     struct verify_report report;
     struct read_links links;
     struct pipeline *links_of;
@@ -126,8 +130,6 @@ struct verify_rows {
 bool verify_rows_step(struct verify_job *j, struct err *err) MUST_CHECK;
 bool verify_documents_step(struct verify_job *j, struct err *err) MUST_CHECK;
 bool verify_listed_step(struct verify_job *j, struct err *err) MUST_CHECK;
-/* Whether so little differs that no person has to say yes: listed.c. */
-bool verify_may_be_repaired(const struct verify_job *j);
 /* Put hits through the looks and count what the rows' side cannot have told: documents.c. */
 bool verify_settle_hits(struct verify_job *j, struct verify_run *run, struct verify_key *keys,
                         size_t n, struct err *err) MUST_CHECK;
@@ -143,6 +145,8 @@ size_t verify_take_listed(const struct verify_job *j, struct verify_run *run,
  * documents.c. */
 bool verify_read_hits(struct verify_job *j, struct verify_run *run, struct search_hit **hits,
                       size_t *n, struct err *err) MUST_CHECK;
+/* The engine has dropped a scroll: it may be asked again. */
+void verify_scroll_failed(struct err *err);
 /* The slice was read. Returns true if it was the last one; at.slice is 0 then. */
 bool verify_end_slice(struct verify_job *j) MUST_CHECK;
 void verify_documents_close(struct verify_job *j);

@@ -4,15 +4,14 @@
 
 #define LATER_MS 2000
 
-/* More than 5 % of the larger side, or too many in all, need a person's word. */
-bool verify_may_be_repaired(const struct verify_job *j)
+/* The larger side, or what an exchange or a check is about. */
+static uint64_t count_all(const struct verify_job *j, const struct verify_result *found)
 {
-    const uint64_t rows = j->result.documents + j->open.documents;
-    const uint64_t side = rows > j->at.hits ? rows : j->at.hits;
-    const uint64_t all = j->changed != NULL || j->exchange ? j->at.total : side;
+    const uint64_t rows = j->result.documents + found->documents;
 
-    return j->open.n_ids <= VERIFY_CHANGED_MAX && j->open.differing <= VERIFY_CHANGED_MAX &&
-           j->open.differing * 20 <= all;
+    if (j->changed != NULL || j->exchange)
+        return j->at.total;
+    return rows > j->at.hits ? rows : j->at.hits;
 }
 
 /* Take the next ids of the list, from number at.slice on. */
@@ -35,25 +34,6 @@ static size_t take_ids(const struct verify_job *j, struct verify_run *run, struc
     return n;
 }
 
-/* The first group waits for what is on its way to all of them. */
-static struct verify_patience patience_of(const struct verify_job *j)
-{
-    return j->at.slice == 0 ? VERIFY_PATIENT : (struct verify_patience){.ends = LATER_MS};
-}
-
-static bool settle_group(struct verify_job *j, struct verify_run *run, size_t n,
-                         struct err *err)
-{
-    run->patience = patience_of(j);
-    if (!verify_job_settle(j, run, run->keys, n,
-                           j->repair && (j->yes || verify_may_be_repaired(j)), err))
-        return false;
-    for (size_t i = 0; i < n; i++)
-        verify_result_add(&j->result, &run->keys[i], j->values);
-    j->at.slice += n;
-    return true;
-}
-
 size_t verify_take_listed(const struct verify_job *j, struct verify_run *run,
                           const struct verify_result *list)
 {
@@ -70,18 +50,75 @@ size_t verify_take_listed(const struct verify_job *j, struct verify_run *run,
     return n;
 }
 
+/* The first group waits for what is on its way to all of them. */
+static struct verify_patience patience_of(const struct verify_job *j)
+{
+    return j->at.slice == 0 ? VERIFY_PATIENT : (struct verify_patience){.ends = LATER_MS};
+}
+
+/* Whether what differs is only counted now, and repaired once all of it is known. */
+static bool counts_first(const struct verify_job *j)
+{
+    return j->at.pass == VERIFY_LISTED && j->repair && !j->yes;
+}
+
+static void add(struct verify_job *j, const struct verify_key *k)
+{
+    const bool waits = counts_first(j) && k->state == VERIFY_DIFFERS;
+
+    verify_result_add(waits ? &j->wrong : &j->result, k, j->values);
+    if (waits)
+        verify_result_list_id(&j->wrong, k->id);
+}
+
+static bool settle_group(struct verify_job *j, struct verify_run *run, size_t n,
+                         struct err *err)
+{
+    run->patience = patience_of(j);
+    if (!verify_job_settle(j, run, run->keys, n, j->repair && !counts_first(j), err))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        add(j, &run->keys[i]);
+    j->at.slice += n;
+    return true;
+}
+
+/* All of the list was looked at: what differs is repaired, or is too much for that. */
+static void end_list(struct verify_job *j)
+{
+    const bool is_repaired =
+        j->wrong.n_ids > 0 &&
+        verify_result_is_little(&j->wrong, count_all(j, &j->wrong), j->n_differ);
+
+    j->is_refused = j->wrong.n_ids > 0 && !is_repaired;
+    if (j->is_refused)
+        verify_result_merge(&j->result, &j->wrong);
+    verify_result_free(&j->open);
+    j->open = is_repaired ? j->wrong : (struct verify_result){0};
+    if (!is_repaired)
+        verify_result_free(&j->wrong);
+    j->wrong = (struct verify_result){0};
+    j->at.slice = 0;
+    j->at.pass = is_repaired ? VERIFY_REPAIR : VERIFY_OVER;
+}
+
 static bool look_again(struct verify_job *j, struct verify_run *run, struct err *err)
 {
     const size_t n = verify_take_listed(j, run, &j->open);
 
-    if (n == 0)
+    if (n > 0)
+        return settle_group(j, run, n, err);
+    if (j->at.pass == VERIFY_LISTED)
+        end_list(j);
+    else
         j->at.pass = VERIFY_OVER;
-    return n == 0 || settle_group(j, run, n, err);
+    return true;
 }
 
 /* A list that was too long is told as it was found. */
 static void tell_as_found(struct verify_job *j)
 {
+    j->is_refused = j->repair && !j->yes && j->open.n_ids > 0;
     verify_result_merge(&j->result, &j->open);
     j->at.pass = VERIFY_OVER;
 }

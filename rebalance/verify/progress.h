@@ -21,6 +21,7 @@ enum verify_pass {
     VERIFY_SAMPLE,   /* in place of rows and documents; the numbers are stored */
     VERIFY_CHANGED,  /* the same */
     VERIFY_EXCHANGE, /* the same: where the trees of both sides differ */
+    VERIFY_REPAIR,   /* after LISTED: what differs is read again */
     N_VERIFY_PASSES,
 };
 /* "rows", "documents", ... */

@@ -174,6 +174,14 @@ void verify_result_merge(struct verify_result *r, const struct verify_result *mo
     append_list(&r->aparts, &r->n_aparts_listed, &more->aparts, more->n_aparts_listed);
 }
 
+bool verify_result_is_little(const struct verify_result *r, uint64_t all, uint64_t n_entries)
+{
+    const uint64_t n_lists = (n_entries + VERIFY_CHANGED_MAX - 1) / VERIFY_CHANGED_MAX;
+    const uint64_t n = r->differing * (n_lists > 1 ? n_lists : 1);
+
+    return r->n_ids <= VERIFY_CHANGED_MAX && n <= VERIFY_CHANGED_MAX && n * 20 <= all;
+}
+
 /* ---- as JSON ---- */
 
 static void put_list(struct json_writer *w, struct str key, const struct buf *elements)

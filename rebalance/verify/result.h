@@ -45,6 +45,11 @@ void verify_result_list_id(struct verify_result *r, struct str id);
 /* Add all that `more` has, but for its ids. */
 void verify_result_merge(struct verify_result *r, const struct verify_result *more);
 
+/* Whether so little differs, of so many documents, that it may be repaired without a person's
+ * word. n_entries: so many entries of trees differ, of which VERIFY_CHANGED_MAX are listed;
+ * what was found of these stands for all. */
+bool verify_result_is_little(const struct verify_result *r, uint64_t all, uint64_t n_entries);
+
 /* "equal", "different" or "unknown". */
 const char *verify_result_verdict(const struct verify_result *r);
 

@@ -217,8 +217,7 @@ static bool compare_documents(struct verify_job *j, struct verify_run *run, stru
     size_t n = 0;
 
     if (!read_page(j, run, &hits, &n, err)) {
-        if (err->kind == ERR_REJECT && err->code != 404)
-            err->kind = ERR_RETRY; /* a scroll that the engine has dropped */
+        verify_scroll_failed(err);
         return false;
     }
     if (n > 0)

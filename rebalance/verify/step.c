@@ -91,6 +91,7 @@ void verify_job_free(struct verify_job *j)
     verify_changed_free(j->changed);
     verify_result_free(&j->result);
     verify_result_free(&j->open);
+    verify_result_free(&j->wrong);
     verify_exchange_clear(j);
     key_set_fini(&j->noted);
     buf_free(&j->at.table);

@@ -1,5 +1,7 @@
 """Millrace compares whole indexes by itself, and repairs what differs within its limits."""
-from servers import Failed, wait_until
+import threading
+
+from servers import Failed, let_pass, wait_until
 from test_verify import Damage
 
 EVERY = {"verify_every": "4s", "verify_rate": 0}
@@ -45,6 +47,49 @@ def test_too_many_differences_are_told_and_left_alone(w):
     daemon.json("verify", f"{w.schema}.item", "--repair", "--yes", ok=(0, 75))
     w.equal(daemon)
     wait_until("the mark ends", lambda: not w.table(daemon, "item")["verify"], 60)
+
+
+class Busy(threading.Thread):
+    """Changes another table of the same log, until it is ended."""
+
+    def __init__(self, w):
+        super().__init__(daemon=True)
+        self.connection, self.ended = w.db.connect(w.schema), threading.Event()
+        self.start()
+
+    def run(self):
+        with self.connection.cursor() as cursor:
+            while not self.ended.is_set():
+                cursor.execute("UPDATE other SET id = 3 - id")  # 1 and 2 by turns
+                self.connection.commit()
+                let_pass("its rhythm", 0.001)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.ended.set()
+        self.join()
+
+
+def test_too_many_differences_are_left_alone_under_a_load_too(w):
+    daemon, damage = follow(w, index=EVERY | {"verify_every": "never", "trees": False})
+    for key in range(1, 31):
+        damage.change(key, rename)
+    with Busy(w):
+        answer = daemon.json("verify", f"{w.schema}.item", "--repair", ok=(1,))
+        if (answer["differing"], answer["repaired"]) != (30, 0) or "--repair --yes" not in answer["why"]:
+            raise Failed(f"{answer}")
+        if damage.stored(3)["_source"]["name"] != "wrong":
+            raise Failed("a repair that nobody agreed to was done")
+        answer = daemon.json("verify", f"{w.schema}.item", "--repair", "--yes")
+        if (answer["verdict"], answer["repaired"]) != ("equal", 30):
+            raise Failed(f"{answer}")
+        for key in range(41, 46):
+            damage.change(key, rename)
+        answer = daemon.json("verify", f"{w.schema}.item", "--repair")
+        if (answer["verdict"], answer["repaired"]) != ("equal", 5):
+            raise Failed(f"{answer}")
 
 
 def test_a_comparison_waits_for_its_time_and_for_its_index(w):

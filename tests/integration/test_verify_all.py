@@ -122,6 +122,18 @@ def test_a_verification_that_is_killed_at_each_step_goes_on_and_names_the_same(w
     w.equal(daemon)
 
 
+def test_a_verification_whose_scroll_is_lost_reads_that_slice_again(w):
+    daemon = w.follow(make(w))
+    fill(w, 6000)
+    w.equal(daemon)
+    job = verify(w, daemon, "--no-wait", "--rate", "1500")["job"]
+    wait_until("it has read some of a slice", lambda: 6006 < daemon.json("report", "get", job).get("rows_done", 0) < 7900, 60, 0.02)
+    w.engine.ask("DELETE", "/_search/scroll/_all")
+    report = wait_until("the report is there", lambda: (r := daemon.json("report", "get", job, ok=None)).get("verdict") and r, 60)
+    if (report["verdict"], report["documents"]) != ("equal", 6006):
+        raise Failed(f"{report}")
+
+
 def test_a_load_gives_no_false_alarm_and_two_runs_at_once_are_one(w):
     daemon, work, _ = w.work_on_shop()
     writer = Writer(w, work, pause=0.02)

@@ -104,12 +104,18 @@ static void a_cursor_brings_back_the_place_and_what_was_found(void **state)
     k = key_of(STR("x"), VERIFY_APART);
     k.reason = VERIFY_CASCADE;
     verify_result_add(&a.result, &k, false);
+    verify_result_list_id(&a.wrong, STR("4"));
+    a.n_differ = 30000;
+    a.is_refused = true;
     verify_cursor_write(&a);
     buf_append(&b.cursor, buf_str(&a.cursor));
     verify_cursor_read(&b);
     assert_int_equal(b.at.pass, VERIFY_DOCUMENTS);
     assert_true(str_equal(buf_str(&b.at.after), buf_str(&a.at.after)));
     assert_int_equal(b.open.n_listed, 1);
+    assert_int_equal(b.wrong.n_ids, 1);
+    assert_int_equal(b.n_differ, 30000);
+    assert_true(b.is_refused);
     assert_int_equal(b.result.apart[VERIFY_CASCADE], 1);
     buf_clear(&a.cursor);
     verify_cursor_write(&b);
@@ -120,10 +126,36 @@ static void a_cursor_brings_back_the_place_and_what_was_found(void **state)
 
         verify_result_free(&j->result);
         verify_result_free(&j->open);
+        verify_result_free(&j->wrong);
         buf_free(&j->at.table);
         buf_free(&j->at.after);
         buf_free(&j->cursor);
     }
+}
+
+static bool is_little(uint64_t differing, uint64_t all, uint64_t n_entries)
+{
+    const struct verify_result r = {.differing = differing, .n_ids = differing};
+
+    return verify_result_is_little(&r, all, n_entries);
+}
+
+static void much_is_a_twentieth_or_ten_thousand_and_what_a_list_leaves_out_counts(void **state)
+{
+    const struct verify_result long_list = {.n_ids = VERIFY_CHANGED_MAX + 1};
+
+    (void)state;
+    assert_true(is_little(0, 0, 0));
+    assert_true(is_little(5, 100, 0));
+    assert_false(is_little(6, 100, 0));
+    assert_true(is_little(10000, 1000000, 0));
+    assert_false(is_little(10001, 1000000, 0));
+    assert_false(verify_result_is_little(&long_list, 1000000, 0));
+    /* 30,000 entries differ, 10,000 were looked at. */
+    assert_true(is_little(3000, 1000000, 30000));
+    assert_false(is_little(3400, 1000000, 30000));
+    assert_false(is_little(3000, 100000, 30000));
+    assert_true(is_little(10000, 1000000, 10000));
 }
 
 int main(void)
@@ -133,6 +165,7 @@ int main(void)
         cmocka_unit_test(a_child_without_parent_is_counted_and_listed_and_is_no_difference),
         cmocka_unit_test(lists_have_a_bound_and_counts_have_none),
         cmocka_unit_test(a_cursor_brings_back_the_place_and_what_was_found),
+        cmocka_unit_test(much_is_a_twentieth_or_ten_thousand_and_what_a_list_leaves_out_counts),
     };
 
     return cmocka_run_group_tests_name("verify_result", tests, NULL, NULL);

@@ -159,6 +159,8 @@ def test_a_purged_change_is_told_as_purged(w):
 def test_a_job_that_works_off_the_documents_of_an_index_is_told(w):
     load(w)
     daemon = follow(w, delivery={"purge": "off"})
+    daemon.stop()
+    daemon.start(environment={"MILLRACE_FAILPOINT": "fan_out_paged:1:wait=25000"})  # longer than trace is patient
     daemon.command("index", "pause", f"{w.schema}.orders")
     rename(w, "mug")
     wait_until("the row is a job", lambda: daemon.metric("millrace_fan_out_jobs") == 1, 60)

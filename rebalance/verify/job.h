@@ -92,12 +92,11 @@ struct verify_job {
 
     struct verify_place at;
     struct verify_result result;
-    struct verify_result open; /* what is looked at once more at the end */
-    struct verify_result
-        wrong;         /* of these, what differs; it is repaired if it is not too much */
-    uint64_t n_differ; /* entries of the trees that do, whether listed or not */
-    bool is_refused;   /* too much differs for a repair without a person's word */
-    struct buf cursor; /* as of the last step that was done */
+    struct verify_result open;  /* what is looked at once more at the end */
+    struct verify_result wrong; /* of these, what a repair reads again, if it is not too much */
+    uint64_t n_differ;          /* entries of the trees that do, whether listed or not */
+    bool is_refused;            /* too much differs for a repair without a person's word */
+    struct buf cursor;          /* as of the last step that was done */
     struct verify_report report;
     struct read_links links;
     struct pipeline *links_of;

@@ -64,7 +64,7 @@ static bool counts_first(const struct verify_job *j)
 
 static void add(struct verify_job *j, const struct verify_key *k)
 {
-    const bool waits = counts_first(j) && k->state == VERIFY_DIFFERS;
+    const bool waits = counts_first(j) && verify_may_be_repaired(k);
 
     verify_result_add(waits ? &j->wrong : &j->result, k, j->values);
     if (waits)

@@ -22,7 +22,7 @@ struct repairs {
 };
 
 /* What is of another lineage is never overwritten: only a new version of the index helps. */
-static bool may_be_repaired(const struct verify_key *k)
+bool verify_may_be_repaired(const struct verify_key *k)
 {
     for (size_t i = 0; i < k->n_found; i++)
         if (k->found[i].kind == VERIFY_LINEAGE)
@@ -76,8 +76,8 @@ static bool delete_unexplained(const struct verify_run *run, struct err *err)
     for (size_t i = 0; ok && i < run->n_keys; i++) {
         const struct verify_key *k = &run->keys[i];
 
-        for (size_t c = 0; ok && k->key.len == 0 && may_be_repaired(k) && c < k->look.n_copies;
-             c++) {
+        for (size_t c = 0;
+             ok && k->key.len == 0 && verify_may_be_repaired(k) && c < k->look.n_copies; c++) {
             verify_run_live(run);
             ok = search_delete_document(run->co->opt.search, run->index, k->id,
                                         k->look.copies[c].routing,
@@ -97,7 +97,7 @@ static void add_key(const struct verify_run *run, struct repairs *r, const struc
 {
     const struct verify_look *look = &k->look;
 
-    if (!may_be_repaired(k) || k->key.len == 0)
+    if (!verify_may_be_repaired(k) || k->key.len == 0)
         return;
     if (look->is_wanted && is_first)
         add(run, r, k, look->routing, version_at(look, look->routing));
@@ -143,7 +143,7 @@ static bool submit(const struct verify_run *run, const struct repairs *r, struct
 static void open_again(struct verify_run *run)
 {
     for (size_t i = 0; i < run->n_keys; i++)
-        if (may_be_repaired(&run->keys[i]))
+        if (verify_may_be_repaired(&run->keys[i]))
             run->keys[i].state = VERIFY_OPEN;
 }
 
@@ -157,7 +157,7 @@ static void note_repaired(struct verify_run *run)
 static bool any_may_be_repaired(const struct verify_run *run)
 {
     for (size_t i = 0; i < run->n_keys; i++)
-        if (may_be_repaired(&run->keys[i]))
+        if (verify_may_be_repaired(&run->keys[i]))
             return true;
     return false;
 }

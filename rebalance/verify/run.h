@@ -143,4 +143,6 @@ static inline void verify_run_live(const struct verify_run *run)
 bool verify_run_settle(struct verify_run *run, struct err *err) MUST_CHECK;
 /* Have the rows of what differs read again, and look again. Blocks. */
 bool verify_run_repair(struct verify_run *run, struct err *err) MUST_CHECK;
+/* Whether that would read the row of the key again. */
+bool verify_may_be_repaired(const struct verify_key *k);
 #endif

@@ -2,8 +2,8 @@
 libmillrace_a_SOURCES += \
 	%D%/pair.c %D%/pair.h \
 	%D%/tree.c %D%/tree.h \
+	%D%/tree_batch.c %D%/tree_batch.h \
 	%D%/tree_bucket.c %D%/tree_bucket.h \
-	%D%/tree_change.c %D%/tree_change.h \
 	%D%/tree_compare.c %D%/tree_compare.h \
 	%D%/tree_entries.c %D%/tree_entries.h \
 	%D%/tree_file.c %D%/tree_file.h \

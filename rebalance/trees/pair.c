@@ -129,13 +129,28 @@ static struct tree_identity identity_of(const struct pair_home *home, struct str
                                   .definition = JSON_HASH_VERSION};
 }
 
-static void set_notes(struct pair *p, struct tree_note note)
+static bool set_notes(struct pair *p, struct tree_note note, struct err *err)
 {
-    for (int side = 0; side < N_SIDES; side++) {
-        tree_set_note(p->trees[side], note);
+    bool ok = true;
+
+    for (int side = 0; side < N_SIDES && ok; side++) {
+        ok = tree_set_note(p->trees[side], note, err);
         if (side == TREE_SOURCE)
             FAILPOINT(trees_half_noted);
     }
+    return ok;
+}
+
+/* For who cannot say why. */
+static bool try_notes(struct pair *p, struct tree_note note)
+{
+    struct err err = {0};
+
+    if (set_notes(p, note, &err))
+        return true;
+    log_failure(LOG_WARN, &err, "anti-entropy trees cannot be written",
+                KV("index", buf_str(&p->index)));
+    return false;
 }
 
 bool pair_create(struct pair **out, const struct pair_home *home, struct str index,
@@ -150,8 +165,7 @@ bool pair_create(struct pair **out, const struct pair_home *home, struct str ind
         tree_delete(p->paths[side]);
         ok = tree_create(&p->trees[side], p->paths[side], &identity, n_expected, err);
     }
-    if (ok) {
-        set_notes(p, (struct tree_note){.position = term});
+    if (ok && set_notes(p, (struct tree_note){.position = term}, err)) {
         *out = p;
         return true;
     }
@@ -226,24 +240,27 @@ bool pair_follow(struct pair *p, uint64_t term)
     lock_acquire(&p->lock);
 
     struct tree_note note = tree_note(p->trees[TREE_SOURCE]);
-    const bool may = !p->is_over && note.position + 1 == term;
+    bool may = !p->is_over && note.position + 1 == term;
 
     note.position = term;
     if (may)
-        set_notes(p, note);
+        may = try_notes(p, note);
     lock_release(&p->lock);
     return may;
 }
 
-void pair_complete(struct pair *p)
+bool pair_complete(struct pair *p)
 {
     lock_acquire(&p->lock);
 
     struct tree_note note = tree_note(p->trees[TREE_SOURCE]);
 
     note.built_ms = p->since_ms = clock_wall_ms();
-    set_notes(p, note);
+
+    const bool ok = !p->is_over && try_notes(p, note);
+
     lock_release(&p->lock);
+    return ok;
 }
 
 void pair_exchanged(struct pair *p, uint64_t n_unnamed)
@@ -266,19 +283,18 @@ void pair_end(struct pair *p)
     lock_release(&p->lock);
 }
 
-bool pair_put(struct pair *p, const struct tree_news *news, struct err *err)
+bool pair_change(struct pair *p, enum tree_side side, const struct tree_entry *entries,
+                 size_t n, struct err *err)
 {
     bool ok = true;
 
     lock_acquire(&p->lock);
-    if (p->is_over)
-        ; /* its files are gone */
-    else if (news->is_gone)
-        ok = tree_remove(p->trees[news->side], news->id, err);
-    else
-        ok = tree_put(p->trees[news->side], news->id, news->hash, err);
-    if (ok && !p->is_over && !news->is_gone && news->hash == TREE_READ_AGAIN)
-        keep_name(&p->names, news->id);
+    if (!p->is_over) { /* else its files are gone */
+        ok = tree_change(p->trees[side], entries, n, err);
+        for (size_t i = 0; i < n; i++)
+            if (!entries[i].is_gone && entries[i].hash == TREE_READ_AGAIN)
+                keep_name(&p->names, entries[i].id);
+    }
     lock_release(&p->lock);
     return ok;
 }

@@ -43,16 +43,19 @@ struct pair *pair_ref(struct pair *p) RETURNS_NONNULL;
 /* At the last one, waits until both are on disk, unless the pair is over. NULL is fine. */
 void pair_unref(struct pair *p);
 
-/* Goes on under this term. Returns false if that is not the one after the pair's. */
+/* Goes on under this term. Returns false if that is not the one after the pair's, or if that
+ * cannot be written. */
 bool pair_follow(struct pair *p, uint64_t term) MUST_CHECK;
-void pair_complete(struct pair *p);
+/* Returns false if the pair is over, or if that cannot be written. */
+bool pair_complete(struct pair *p) MUST_CHECK;
 void pair_exchanged(struct pair *p, uint64_t n_unnamed);
 bool pair_name(struct pair *p, const struct tree_id *id, struct buf *out) MUST_CHECK;
 /* Removes the files, unless the pair is over. */
 void pair_end(struct pair *p);
 
-/* Does nothing if the pair is over. */
-bool pair_put(struct pair *p, const struct tree_news *news, struct err *err) MUST_CHECK;
+/* Changes one side's tree (tree_change()). Does nothing if the pair is over. */
+bool pair_change(struct pair *p, enum tree_side side, const struct tree_entry *entries,
+                 size_t n, struct err *err) MUST_CHECK;
 
 /* ERR_REJECT unless the pair is complete. Hold the pair until the snapshot is closed. */
 bool pair_snapshot(struct pair *p, enum tree_side side, struct tree_snapshot **out,

@@ -167,25 +167,46 @@ bool tree_close(struct tree *t, bool durable, struct err *err)
 
 /* ---- grown ---- */
 
+/* Makes the changes from *at on that are of one bucket. */
+static bool change_bucket(struct tree_file *f, const struct tree_batch *batch, size_t *at,
+                          struct err *err)
+{
+    const uint32_t n_buckets = f->view.shape.n_buckets;
+    const struct tree_change *first = &batch->changes[*at];
+    const size_t n = tree_batch_run(batch, *at, n_buckets);
+
+    *at += n;
+    return tree_entries_change(f, tree_bucket_of(first->id.bytes, n_buckets), first, n, err);
+}
+
+static bool copy_bucket(struct tree_file *from, uint32_t bucket, struct tree_file *to,
+                        struct tree_batch *batch, struct err *err)
+{
+    const uint8_t *entry;
+    bool ok = tree_file_read(from, bucket, err);
+
+    batch->n = 0;
+    for (size_t page = 0, i = 0;
+         ok && (entry = tree_bucket_next(&from->pages, &page, &i)) != NULL;) {
+        struct tree_id id;
+
+        memcpy(id.bytes, entry, TREE_ID_SIZE);
+        tree_batch_add(batch, &id, tree_entry_hash(entry), false);
+    }
+    tree_batch_sort(batch);
+    for (size_t at = 0; ok && at < batch->n;)
+        ok = change_bucket(to, batch, &at, err);
+    return ok;
+}
+
 static bool copy_entries(struct tree_file *from, struct tree_file *to, struct err *err)
 {
-    struct buf pages = {0};
-    const uint8_t *entry;
+    struct tree_batch batch = {0};
     bool ok = true;
 
-    for (uint32_t b = 0; ok && b < from->view.shape.n_buckets; b++) {
-        const struct tree_bucket bucket = {.number = b, .sum = tree_file_sum(from, b)};
-
-        ok = tree_bucket_read(&from->view, &bucket, &pages, err);
-        for (size_t page = 0, i = 0;
-             ok && (entry = tree_bucket_next(&pages, &page, &i)) != NULL;) {
-            struct tree_id id;
-
-            memcpy(id.bytes, entry, TREE_ID_SIZE);
-            ok = tree_entries_put(to, &id, tree_entry_hash(entry), err);
-        }
-    }
-    buf_free(&pages);
+    for (uint32_t b = 0; ok && b < from->view.shape.n_buckets; b++)
+        ok = copy_bucket(from, b, to, &batch, err);
+    tree_batch_free(&batch);
     return ok;
 }
 
@@ -196,9 +217,8 @@ static bool resize(struct tree *t, uint32_t n_buckets, struct err *err)
 
     if (!make_draft(t, n_buckets, &draft, err))
         return false;
-    ok = copy_entries(t->file, draft, err);
-    if (ok)
-        tree_file_set_note(draft, t->file->state.note);
+    ok = copy_entries(t->file, draft, err) &&
+         tree_file_set_note(draft, t->file->state.note, err);
     return end_draft(t, draft, ok, err);
 }
 
@@ -235,22 +255,22 @@ static bool grow(struct tree *t, struct err *err)
 
 /* ---- entries ---- */
 
-bool tree_put(struct tree *t, struct str id, uint64_t hash, struct err *err)
+bool tree_change(struct tree *t, const struct tree_entry *entries, size_t n, struct err *err)
 {
-    struct tree_id packed;
+    struct tree_batch batch = {0};
+    bool ok = true;
 
-    tree_id_pack(&packed, id);
-    if (!tree_entries_put(t->file, &packed, hash, err))
-        return fail(t, err);
-    return !is_full(t) || grow(t, err) || fail(t, err);
-}
+    for (size_t i = 0; i < n; i++) {
+        struct tree_id id;
 
-bool tree_remove(struct tree *t, struct str id, struct err *err)
-{
-    struct tree_id packed;
-
-    tree_id_pack(&packed, id);
-    return tree_entries_remove(t->file, &packed, err) || fail(t, err);
+        tree_id_pack(&id, entries[i].id);
+        tree_batch_add(&batch, &id, entries[i].hash, entries[i].is_gone);
+    }
+    tree_batch_sort(&batch);
+    for (size_t at = 0; ok && at < batch.n;)
+        ok = change_bucket(t->file, &batch, &at, err) && (!is_full(t) || grow(t, err));
+    tree_batch_free(&batch);
+    return ok || fail(t, err);
 }
 
 bool tree_find(struct tree *t, struct str id, bool *found, uint64_t *hash, struct err *err)
@@ -281,9 +301,9 @@ struct tree_note tree_note(const struct tree *t)
     return t->file->state.note;
 }
 
-void tree_set_note(struct tree *t, struct tree_note note)
+bool tree_set_note(struct tree *t, struct tree_note note, struct err *err)
 {
-    tree_file_set_note(t->file, note);
+    return tree_file_set_note(t->file, note, err) || fail(t, err);
 }
 
 /* ---- snapshots ---- */

@@ -1,23 +1,16 @@
 /*
- * One side's anti-entropy tree of one index version: a file with an entry for each document.
- * The entry is the `_id` and a 64-bit hash of routing and value, which the caller computes.
- *
- * The trees of both sides, source and index, are compared through snapshots (tree_compare.h),
- * which names the documents that differ. Packed ids (tree_id.h) lie in buckets of 4 KiB pages.
- * Each bucket has a sum of its entries; buckets with equal sums are equal and are not read. The
- * file takes at most 32 bytes a document when it is built for their number, 35 after it has
- * grown by itself.
+ * One side's anti-entropy tree of one index version: a file with an entry for each document,
+ * its
+ * `_id` and a 64-bit hash of routing and value, which the caller computes. The trees of both
+ * sides are compared through snapshots (tree_compare.h). The file takes at most 32 bytes a
+ * document when it is built for their number, 35 after it has grown by itself. It is read and
+ * written, and not mapped: its pages are no memory of the process, which has 8 bytes for each
+ * bucket of some 130 entries (tree_file.h).
  *
  * A process that is killed loses nothing that a call has returned for. After a power cut
  * without a tree_close() the tree is lost. A lost, missing, damaged or foreign tree is
  * ERR_REJECT: build it anew with tree_create(). ERR_RETRY: the system refused (a full disk, a
- * file in use), and the tree is as it was. Nothing here is ERR_FATAL.
- *
- * A bucket is read and checked as a file before it is used in the mapping, so a bad disk is an
- * error. A page that the system drops later and cannot read again ends the process (SIGBUS);
- * the next open reads all pages, and refuses the tree.
- *
- * Blocks on the file.
+ * file in use), and the tree is as it was. Nothing here is ERR_FATAL. Blocks on the file.
  *
  * @thread one at a time
  */
@@ -29,13 +22,13 @@
 #include "src/base/str.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct tree;
 struct tree_snapshot;
 
 #define TREE_INDEX_MAX 256 /* bytes */
-
 enum tree_side { TREE_SOURCE, TREE_INDEX };
 
 /* Whose tree a file is: another's is not opened. */
@@ -52,8 +45,7 @@ struct tree_note {
     int64_t built_ms;  /* wall time */
 };
 
-/* The hash of a document that must be read before it can be compared. */
-#define TREE_READ_AGAIN 0
+#define TREE_READ_AGAIN 0 /* the hash of a document to read before it can be compared */
 
 /* Makes an empty tree for about n_expected documents, in place of any file at path. */
 bool tree_create(struct tree **out, const char *path, const struct tree_identity *identity,
@@ -65,19 +57,27 @@ bool tree_open(struct tree **out, const char *path, const struct tree_identity *
  * tree survives until the next power cut. All snapshots must be closed. NULL is fine. */
 bool tree_close(struct tree *t, bool durable, struct err *err) MUST_CHECK;
 
-/* Inserts or replaces. When the tree is full, writes it into a file with 1.25 times the
- * buckets, which takes half a second for each million entries; if the disk has no room for
- * that, the tree stays as it is, becomes slower, and tries again some puts later. */
-bool tree_put(struct tree *t, struct str id, uint64_t hash, struct err *err) MUST_CHECK;
-bool tree_remove(struct tree *t, struct str id, struct err *err) MUST_CHECK;
+/* An entry that is put, or removed. */
+struct tree_entry {
+    struct str id;
+    uint64_t hash;
+    bool is_gone;
+};
+
+/* Inserts, replaces and removes n entries, one after the other; a failure may leave some of
+ * them made. Each bucket is read and written once. When the tree is full, writes it into a file
+ * with 1.25 times the buckets, half a second for each million entries; without room for that it
+ * becomes slower, and tries again later. */
+bool tree_change(struct tree *t, const struct tree_entry *entries, size_t n,
+                 struct err *err) MUST_CHECK;
 bool tree_find(struct tree *t, struct str id, bool *found, uint64_t *hash,
                struct err *err) MUST_CHECK;
 uint64_t tree_count(const struct tree *t);
 uint64_t tree_bytes(const struct tree *t); /* of the file */
 
 struct tree_note tree_note(const struct tree *t);
-/* Survives what an entry survives. */
-void tree_set_note(struct tree *t, struct tree_note note);
+/* Survives what an entry survives. On failure (ERR_RETRY) the note is as before. */
+bool tree_set_note(struct tree *t, struct tree_note note, struct err *err) MUST_CHECK;
 
 /* Trees with equal numbers of buckets are compared by sums, others entry by entry. */
 uint32_t tree_n_buckets(const struct tree *t);

@@ -30,15 +30,15 @@ static bool damaged(uint32_t page, struct err *err)
     return err_set(err, ERR_REJECT, "its page %u is damaged", page);
 }
 
-bool tree_bucket_read(const struct tree_view *view, const struct tree_bucket *bucket,
-                      struct buf *pages, struct err *err)
+bool tree_bucket_sum(const struct tree_view *view, const struct tree_bucket *bucket,
+                     struct buf *pages, uint64_t *sum, struct err *err)
 {
     const struct tree_shape *shape = &view->shape;
     const uint32_t pages_max = 1 + view->n_used - shape->first_more; /* else it is a ring */
     uint32_t number = shape->first_bucket + bucket->number;
-    uint64_t sum = 0;
 
     buf_clear(pages);
+    *sum = 0;
     for (uint32_t i = 0; i == 0 || number != 0; i++) {
         const uint64_t from = bucket->is_copy ? bucket->copy_page + (uint64_t)i : number;
         uint8_t *page;
@@ -50,10 +50,7 @@ bool tree_bucket_read(const struct tree_view *view, const struct tree_bucket *bu
         if (!tree_read_at(bucket->is_copy ? bucket->copy_fd : view->fd, page, TREE_PAGE_SIZE,
                           from * TREE_PAGE_SIZE, err))
             return false;
-        /* Only a bucket's first page may never have been used. */
-        if (i > 0 && load_le64(page) == 0)
-            return damaged(number, err);
-        if (!tree_page_is_whole(page, number, bucket->number, view->side, &sum))
+        if (!tree_page_is_whole(page, number, bucket->number, view->side, sum))
             return damaged(number, err);
         pages->len += TREE_PAGE_SIZE;
 
@@ -63,6 +60,16 @@ bool tree_bucket_read(const struct tree_view *view, const struct tree_bucket *bu
             return damaged(number, err);
         number = next;
     }
+    return true;
+}
+
+bool tree_bucket_read(const struct tree_view *view, const struct tree_bucket *bucket,
+                      struct buf *pages, struct err *err)
+{
+    uint64_t sum;
+
+    if (!tree_bucket_sum(view, bucket, pages, &sum, err))
+        return false;
     if (sum != bucket->sum)
         return err_set(err, ERR_REJECT, "its bucket %u is not what its sum says",
                        bucket->number);

@@ -37,9 +37,13 @@ struct tree_bucket {
 };
 
 /*
- * Replaces pages by the pages of the bucket. ERR_REJECT: damaged, or the file cannot be read;
- * the message does not name the file.
+ * Replaces pages by the pages of the bucket, and computes their entries' sum; bucket->sum does
+ * not count. ERR_REJECT: damaged, or the file cannot be read; the message does not name the
+ * file.
  */
+bool tree_bucket_sum(const struct tree_view *view, const struct tree_bucket *bucket,
+                     struct buf *pages, uint64_t *sum, struct err *err) MUST_CHECK;
+/* The same; damaged is also what has another sum than bucket->sum. */
 bool tree_bucket_read(const struct tree_view *view, const struct tree_bucket *bucket,
                       struct buf *pages, struct err *err) MUST_CHECK;
 

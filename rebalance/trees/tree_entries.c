@@ -4,197 +4,201 @@
 
 #include "rebalance/trees/tree_snapshot.h"
 
-/* Where an id is, or could be put. */
-struct spot {
-    uint32_t bucket;
-    int slot;      /* -1: the bucket does not have it */
-    uint32_t page; /* that has it, or else the first with room, or 0 */
-    uint32_t last; /* page of the bucket */
+#include <string.h>
+
+/* A bucket's pages, one behind the other, as they will be written. */
+struct bucket {
+    struct tree_file *f;
+    uint32_t number;
+    uint64_t more;     /* that its sum grows by */
+    uint64_t count;    /* entries of the file */
+    uint32_t n_used;   /* pages of the file */
+    struct buf *dirty; /* a byte for each page: 1 if it must be written */
 };
 
-/* The bucket is checked, so its pages lead to its last one. */
-static struct spot find_spot(const struct tree_file *f, uint32_t bucket,
-                             const struct tree_id *id)
+/* Where an id is, or could be put. */
+struct spot {
+    size_t page; /* of the bucket, from 0; n_pages(): none */
+    int slot;    /* -1: the bucket does not have it, and the page has room */
+};
+
+static size_t n_pages(const struct bucket *b)
 {
-    struct spot spot = {.bucket = bucket, .slot = -1};
+    return b->dirty->len;
+}
 
-    for (uint32_t page = f->view.shape.first_bucket + bucket; page != 0;) {
-        const uint8_t *p = tree_file_page(f, page);
-        const int slot = tree_page_find(p, id);
+static uint8_t *page_at(const struct bucket *b, size_t page)
+{
+    return (uint8_t *)b->f->pages.ptr + page * TREE_PAGE_SIZE;
+}
 
-        if (slot >= 0) {
-            spot.slot = slot;
-            spot.page = page;
-            return spot;
-        }
-        if (spot.page == 0 && tree_page_n(p) < TREE_PAGE_ENTRIES)
-            spot.page = page;
-        spot.last = page;
-        page = tree_page_next(p);
+/* Returns the page's number in the file. */
+static uint32_t number_of(const struct bucket *b, size_t page)
+{
+    return page == 0 ? b->f->view.shape.first_bucket + b->number
+                     : tree_page_next(page_at(b, page - 1));
+}
+
+static struct spot find_spot(const struct bucket *b, const struct tree_id *id)
+{
+    struct spot room = {n_pages(b), -1};
+
+    for (size_t i = 0; i < n_pages(b); i++) {
+        const uint8_t *page = page_at(b, i);
+        const int slot = tree_page_find(page, id);
+
+        if (slot >= 0)
+            return (struct spot){i, slot};
+        if (room.page == n_pages(b) && tree_page_n(page) < TREE_PAGE_ENTRIES)
+            room.page = i;
     }
-    return spot;
+    return room;
 }
 
-static bool look(struct tree_file *f, const struct tree_id *id, struct spot *out,
-                 struct err *err)
+static struct tree_page_head head_of(const struct bucket *b, size_t page)
 {
-    const uint32_t bucket = tree_bucket_of(id->bytes, f->view.shape.n_buckets);
+    return (struct tree_page_head){.page = number_of(b, page),
+                                   .bucket = b->number,
+                                   .next = tree_page_next(page_at(b, page)),
+                                   .n = tree_page_n(page_at(b, page))};
+}
 
-    if (!tree_file_check(f, bucket, err))
+/* Gives a page a new head. The sum of its entries grows by more. */
+static void set_head(struct bucket *b, size_t page, const struct tree_page_head *head,
+                     uint64_t more)
+{
+    uint8_t *bytes = page_at(b, page);
+    const uint64_t sum = tree_page_sum(bytes, head->page, head->bucket) + more;
+
+    tree_page_format_head(bytes, head, sum);
+    b->dirty->ptr[page] = 1;
+    b->more += more;
+}
+
+/* All pages are full: another one comes behind them. It is nobody's in the file until the last
+ * one, which is written after it, leads to it. */
+static bool add_page(struct bucket *b, struct err *err)
+{
+    const size_t last = n_pages(b) - 1;
+    struct tree_page_head before = head_of(b, last);
+    const struct tree_page_head head = {.page = b->n_used, .bucket = b->number};
+
+    if (!tree_file_make_room(b->f, b->n_used, err))
         return false;
-    *out = find_spot(f, bucket, id);
+    before.next = b->n_used++;
+    buf_reserve(&b->f->pages, TREE_PAGE_SIZE);
+    memset(b->f->pages.ptr + b->f->pages.len, 0, TREE_PAGE_SIZE);
+    b->f->pages.len += TREE_PAGE_SIZE;
+    set_head(b, last, &before, 0);
+    tree_page_format_head(page_at(b, last + 1), &head, 0);
+    buf_append_char(b->dirty, 1);
     return true;
 }
 
-static uint64_t offset_of(uint32_t page, unsigned slot)
+static void put(struct bucket *b, const struct spot *spot, const struct tree_change *c)
 {
-    return (uint64_t)page * TREE_PAGE_SIZE + tree_entry_at(slot);
-}
+    struct tree_page_head head = head_of(b, spot->page);
+    const unsigned slot = spot->slot >= 0 ? (unsigned)spot->slot : head.n++;
+    uint8_t *entry = page_at(b, spot->page) + tree_entry_at(slot);
+    uint64_t more = 0;
 
-/* Adds a page's new head, whose entries' sum grows by more. */
-static void add_head(struct tree_change *c, const uint8_t *old,
-                     const struct tree_page_head *head, uint64_t more)
-{
-    uint8_t bytes[TREE_PAGE_HEAD];
-
-    tree_page_format_head(bytes, head, tree_page_sum(old, head->page, head->bucket) + more);
-    tree_change_add(c, (uint64_t)head->page * TREE_PAGE_SIZE, bytes, sizeof(bytes));
-}
-
-static void add_sum(struct tree_change *c, const struct tree_file *f, uint32_t bucket,
-                    uint64_t more)
-{
-    uint8_t bytes[8];
-
-    store_le64(bytes, tree_file_sum(f, bucket) + more);
-    tree_change_add(c, tree_sum_at(bucket), bytes, sizeof(bytes));
-}
-
-static struct tree_page_head head_of(const uint8_t *p, uint32_t page, uint32_t bucket)
-{
-    return (struct tree_page_head){
-        .page = page, .bucket = bucket, .next = tree_page_next(p), .n = tree_page_n(p)};
-}
-
-static void replace(struct tree_file *f, const struct spot *spot, const uint8_t *entry)
-{
-    const uint8_t *p = tree_file_page(f, spot->page);
-    const uint8_t *old = p + tree_entry_at((unsigned)spot->slot);
-    const struct tree_page_head head = head_of(p, spot->page, spot->bucket);
-    const uint64_t more =
-        tree_entry_sum(entry, f->view.side) - tree_entry_sum(old, f->view.side);
-    struct tree_change change = {.len = 0};
-
-    tree_change_add(&change, offset_of(spot->page, (unsigned)spot->slot), entry,
-                    TREE_ENTRY_SIZE);
-    add_head(&change, p, &head, more);
-    add_sum(&change, f, spot->bucket, more);
-    tree_change_commit(&change, f->map);
-}
-
-/* The spot's page has room. */
-static void insert(struct tree_file *f, const struct spot *spot, const uint8_t *entry)
-{
-    const uint8_t *p = tree_file_page(f, spot->page);
-    const uint64_t more = tree_entry_sum(entry, f->view.side);
-    struct tree_page_head head = head_of(p, spot->page, spot->bucket);
-    struct tree_state state = f->state;
-    struct tree_change change = {.len = 0};
-
-    tree_change_add(&change, offset_of(spot->page, head.n), entry, TREE_ENTRY_SIZE);
-    head.n++;
-    add_head(&change, p, &head, more);
-    add_sum(&change, f, spot->bucket, more);
-    state.count++;
-    tree_file_commit_state(f, &change, &state);
-}
-
-/* All pages of the bucket are full: another one comes behind them. */
-static bool insert_page(struct tree_file *f, const struct spot *spot, const uint8_t *entry,
-                        struct err *err)
-{
-    static const uint8_t unused[TREE_PAGE_HEAD];
-
-    if (!tree_file_make_room(f, err))
-        return false;
-
-    const uint8_t *last = tree_file_page(f, spot->last);
-    const uint64_t more = tree_entry_sum(entry, f->view.side);
-    struct tree_page_head before = head_of(last, spot->last, spot->bucket);
-    struct tree_state state = f->state;
-    const struct tree_page_head head = {.page = state.n_used, .bucket = spot->bucket, .n = 1};
-    struct tree_change change = {.len = 0};
-
-    tree_change_add(&change, offset_of(head.page, 0), entry, TREE_ENTRY_SIZE);
-    add_head(&change, unused, &head, more);
-    before.next = head.page;
-    add_head(&change, last, &before, 0);
-    add_sum(&change, f, spot->bucket, more);
-    state.count++;
-    state.n_used++;
-    tree_file_commit_state(f, &change, &state);
-    return true;
-}
-
-bool tree_entries_put(struct tree_file *f, const struct tree_id *id, uint64_t hash,
-                      struct err *err)
-{
-    uint8_t entry[TREE_ENTRY_SIZE];
-    struct spot spot;
-
-    if (!look(f, id, &spot, err))
-        return false;
-    if (spot.slot >= 0 && tree_entry_hash(tree_file_page(f, spot.page) +
-                                          tree_entry_at((unsigned)spot.slot)) == hash)
-        return true;
-    tree_snapshot_keep(f, spot.bucket);
-    tree_entry_format(entry, id, hash);
-    if (spot.slot >= 0)
-        replace(f, &spot, entry);
-    else if (spot.page != 0)
-        insert(f, &spot, entry);
+    if (spot->slot >= 0)
+        more -= tree_entry_sum(entry, b->f->view.side);
     else
-        return insert_page(f, &spot, entry, err);
-    return true;
+        b->count++;
+    tree_entry_format(entry, &c->id, c->hash);
+    set_head(b, spot->page, &head, more + tree_entry_sum(entry, b->f->view.side));
 }
 
-bool tree_entries_remove(struct tree_file *f, const struct tree_id *id, struct err *err)
+/* The last entry of the page takes its place. */
+static void take_out(struct bucket *b, const struct spot *spot)
 {
-    struct tree_change change = {.len = 0};
-    struct spot spot;
-
-    if (!look(f, id, &spot, err))
-        return false;
-    if (spot.slot < 0)
-        return true;
-    tree_snapshot_keep(f, spot.bucket);
-
-    const uint8_t *p = tree_file_page(f, spot.page);
-    const unsigned slot = (unsigned)spot.slot;
-    const uint64_t less = 0 - tree_entry_sum(p + tree_entry_at(slot), f->view.side);
-    struct tree_page_head head = head_of(p, spot.page, spot.bucket);
-    struct tree_state state = f->state;
+    struct tree_page_head head = head_of(b, spot->page);
+    uint8_t *bytes = page_at(b, spot->page);
+    uint8_t *entry = bytes + tree_entry_at((unsigned)spot->slot);
+    const uint64_t less = tree_entry_sum(entry, b->f->view.side);
 
     head.n--;
-    tree_change_add(&change, offset_of(spot.page, slot), p + tree_entry_at(head.n),
-                    TREE_ENTRY_SIZE);
-    add_head(&change, p, &head, less);
-    add_sum(&change, f, spot.bucket, less);
-    state.count--;
-    tree_file_commit_state(f, &change, &state);
+    memmove(entry, bytes + tree_entry_at(head.n), TREE_ENTRY_SIZE);
+    set_head(b, spot->page, &head, 0 - less);
+    b->count--;
+}
+
+static bool is_there_already(const struct bucket *b, const struct spot *spot,
+                             const struct tree_change *c)
+{
+    if (spot->slot < 0 || c->is_gone)
+        return spot->slot < 0 && c->is_gone;
+    return tree_entry_hash(page_at(b, spot->page) + tree_entry_at((unsigned)spot->slot)) ==
+           c->hash;
+}
+
+static bool change(struct bucket *b, const struct tree_change *c, struct err *err)
+{
+    const struct spot spot = find_spot(b, &c->id);
+
+    if (is_there_already(b, &spot, c))
+        return true;
+    tree_snapshot_keep(b->f, b->number); /* the first time, before anything changed */
+    if (c->is_gone) {
+        take_out(b, &spot);
+        return true;
+    }
+    if (spot.page == n_pages(b) && !add_page(b, err))
+        return false;
+    put(b, &spot, c);
+    return true;
+}
+
+/* From the last page on: see add_page(). An entry that was taken out and put again is in the
+ * same page or an earlier one, so no kill leaves it in two. */
+static bool write_pages(const struct bucket *b, struct err *err)
+{
+    for (size_t i = n_pages(b); i-- > 0;)
+        if (b->dirty->ptr[i] != 0 &&
+            !tree_file_write_page(b->f, number_of(b, i), page_at(b, i), err))
+            return false;
+    return true;
+}
+
+bool tree_entries_change(struct tree_file *f, uint32_t bucket,
+                         const struct tree_change *changes, size_t n, struct err *err)
+{
+    struct bucket b = {.f = f,
+                       .number = bucket,
+                       .count = f->state.count,
+                       .n_used = f->state.n_used,
+                       .dirty = &f->dirty};
+
+    if (!tree_file_read(f, bucket, err))
+        return false;
+    buf_clear(&f->dirty);
+    for (size_t at = 0; at < f->pages.len; at += TREE_PAGE_SIZE)
+        buf_append_char(&f->dirty, 0);
+    for (size_t i = 0; i < n; i++)
+        if (!change(&b, &changes[i], err))
+            return false;
+    if (!write_pages(&b, err))
+        return false;
+    f->sums[bucket] += b.more;
+    f->state.count = b.count;
+    f->view.n_used = f->state.n_used = b.n_used;
     return true;
 }
 
 bool tree_entries_find(struct tree_file *f, const struct tree_id *id, bool *found,
                        uint64_t *hash, struct err *err)
 {
-    struct spot spot;
-
-    if (!look(f, id, &spot, err))
+    *found = false;
+    if (!tree_file_read(f, tree_bucket_of(id->bytes, f->view.shape.n_buckets), err))
         return false;
-    *found = spot.slot >= 0;
-    if (*found)
-        *hash =
-            tree_entry_hash(tree_file_page(f, spot.page) + tree_entry_at((unsigned)spot.slot));
+    for (size_t at = 0; at < f->pages.len && !*found; at += TREE_PAGE_SIZE) {
+        const uint8_t *page = (const uint8_t *)f->pages.ptr + at;
+        const int slot = tree_page_find(page, id);
+
+        *found = slot >= 0;
+        if (*found)
+            *hash = tree_entry_hash(page + tree_entry_at((unsigned)slot));
+    }
     return true;
 }

@@ -1,5 +1,5 @@
 /*
- * The entries of one file: found, put and removed, each in one change. Only the files of
+ * The entries of one file: found, and changed, a bucket at a time. Only the files of
  * rebalance/trees include this.
  *
  * Each checks the bucket first and can return ERR_REJECT for damage, or ERR_RETRY for a full
@@ -10,16 +10,18 @@
 #ifndef REBALANCE_TREES_TREE_ENTRIES_H
 #define REBALANCE_TREES_TREE_ENTRIES_H
 
+#include "rebalance/trees/tree_batch.h"
 #include "rebalance/trees/tree_file.h"
 #include "src/base/base.h"
 #include "src/base/err.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-bool tree_entries_put(struct tree_file *f, const struct tree_id *id, uint64_t hash,
-                      struct err *err) MUST_CHECK;
-bool tree_entries_remove(struct tree_file *f, const struct tree_id *id,
+/* Makes changes of one bucket, one after the other. */
+bool tree_entries_change(struct tree_file *f, uint32_t bucket,
+                         const struct tree_change *changes, size_t n,
                          struct err *err) MUST_CHECK;
 bool tree_entries_find(struct tree_file *f, const struct tree_id *id, bool *found,
                        uint64_t *hash, struct err *err) MUST_CHECK;

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -65,8 +64,20 @@ static struct tree_file *file_new(int fd, const struct tree_identity *identity,
                                  .side = identity->side,
                                  .version_mark = tree_identity_mark(identity),
                                  .shape = tree_shape_of(n_buckets)};
-    f->is_checked = mem_alloc(n_buckets / 8 + 1, 1);
+    f->sums = mem_alloc(n_buckets, sizeof(*f->sums));
     return f;
+}
+
+void tree_file_unref(struct tree_file *f)
+{
+    if (f == NULL || --f->refs > 0)
+        return;
+    assert(f->snapshot == NULL);
+    close(f->view.fd);
+    free(f->sums);
+    buf_free(&f->pages);
+    buf_free(&f->dirty);
+    free(f);
 }
 
 static bool lock_file(int fd, struct err *err)
@@ -76,59 +87,81 @@ static bool lock_file(int fd, struct err *err)
     return err_set_code(err, ERR_RETRY, "errno", errno, "another one uses it");
 }
 
-/* Allocates state.n_pages pages and maps them. */
-static bool map_file(struct tree_file *f, struct err *err)
+static bool write_at(int fd, const void *bytes, size_t len, uint64_t at, struct err *err)
 {
-    const uint64_t size = size_of(f->state.n_pages);
-    void *map;
+    while (len > 0) {
+        const ssize_t n = pwrite(fd, bytes, len, (off_t)at);
 
-    errno = posix_fallocate(f->view.fd, 0, (off_t)size);
-    if (errno != 0)
-        return no_room(err);
-    map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, f->view.fd, 0);
-    if (map == MAP_FAILED)
-        return refused("cannot map it", err);
-    f->map = map;
-    (void)madvise(map, size, MADV_RANDOM);
-    f->view.n_used = f->state.n_used;
+        if (n < 0 && errno != EINTR)
+            return refused("cannot write it", err);
+        if (n > 0) {
+            bytes = (const uint8_t *)bytes + n;
+            at += (uint64_t)n;
+            len -= (size_t)n;
+        }
+    }
     return true;
 }
 
-void tree_file_unref(struct tree_file *f)
+bool tree_file_write_page(struct tree_file *f, uint32_t number, const uint8_t *page,
+                          struct err *err)
 {
-    if (f == NULL || --f->refs > 0)
-        return;
-    assert(f->snapshot == NULL);
-    if (f->map != NULL)
-        munmap(f->map, size_of(f->state.n_pages));
-    close(f->view.fd);
-    free(f->is_checked);
-    buf_free(&f->scratch);
-    free(f);
+    return write_at(f->view.fd, page, TREE_PAGE_SIZE, size_of(number), err);
 }
 
-void tree_file_commit_state(struct tree_file *f, struct tree_change *c,
-                            const struct tree_state *state)
+/* Keeps the state, once it is written. */
+static bool write_state(struct tree_file *f, const struct tree_state *state, struct err *err)
 {
     uint8_t bytes[TREE_STATE_SIZE];
 
     tree_state_format(bytes, state);
-    tree_change_add(c, TREE_STATE_AT, bytes, sizeof(bytes));
-    tree_change_commit(c, f->map);
+    if (!write_at(f->view.fd, bytes, sizeof(bytes), TREE_STATE_AT, err))
+        return false;
     f->state = *state;
-    f->view.n_used = state->n_used;
+    return true;
 }
 
-void tree_file_set_note(struct tree_file *f, struct tree_note note)
+static bool sync_file(const struct tree_file *f, struct err *err)
 {
-    struct tree_change change = {.len = 0};
-    struct tree_state state = f->state;
+    return fdatasync(f->view.fd) == 0 || refused("cannot write it", err);
+}
 
-    state.note = note;
-    tree_file_commit_state(f, &change, &state);
+/* Bytes that all sums take in the file. */
+static size_t sums_len(const struct tree_file *f)
+{
+    return (size_t)8 * f->view.shape.n_buckets;
 }
 
 /* ---- create ---- */
+
+/* Every bucket has a first page with its head. */
+static bool write_empty_pages(struct tree_file *f, struct err *err)
+{
+    const struct tree_shape *shape = &f->view.shape;
+    uint8_t page[TREE_PAGE_SIZE] = {0};
+    bool ok = true;
+
+    for (uint32_t b = 0; ok && b < shape->n_buckets; b++) {
+        const struct tree_page_head head = {.page = shape->first_bucket + b, .bucket = b};
+
+        tree_page_format_head(page, &head, 0);
+        ok = tree_file_write_page(f, head.page, page, err);
+    }
+    return ok;
+}
+
+static bool write_empty(struct tree_file *f, const struct tree_identity *identity,
+                        struct err *err)
+{
+    uint8_t bytes[TREE_STATE_AT] = {0};
+
+    errno = posix_fallocate(f->view.fd, 0, (off_t)size_of(f->state.n_pages));
+    if (errno != 0)
+        return no_room(err);
+    tree_identity_format(bytes, identity, f->view.shape.n_buckets);
+    return write_at(f->view.fd, bytes, sizeof(bytes), 0, err) &&
+           write_state(f, &f->state, err) && write_empty_pages(f, err);
+}
 
 bool tree_file_create(struct tree_file **out, const char *path,
                       const struct tree_identity *identity, uint32_t n_buckets, struct err *err)
@@ -139,46 +172,28 @@ bool tree_file_create(struct tree_file **out, const char *path,
     if (fd < 0)
         return refused("cannot make it", err);
     f = file_new(fd, identity, n_buckets);
-    f->state.n_used = f->view.shape.first_more;
+    f->view.n_used = f->state.n_used = f->view.shape.first_more;
     f->state.n_pages = f->state.n_used + spare_pages(n_buckets);
     read_boot(f->state.boot);
-    if (!lock_file(fd, err) || !map_file(f, err)) {
+    if (!lock_file(fd, err) || !write_empty(f, identity, err)) {
         unlink(path);
         tree_file_unref(f);
         return false;
     }
-    tree_identity_format(f->map, identity, n_buckets);
-    tree_state_format(f->map + TREE_STATE_AT, &f->state);
     *out = f;
     return true;
 }
 
 /* ---- open ---- */
 
-/* Reads the first page; finds whose file it is and repeats its last change. */
+/* Reads the first page, and finds whose file it is. */
 static bool read_header(int fd, uint64_t size, const struct tree_identity *identity,
                         uint8_t *page, uint32_t *n_buckets, struct err *err)
 {
     return tree_read_at(fd, page, TREE_PAGE_SIZE, 0, err) &&
            tree_identity_check(page, identity, n_buckets, err) &&
            (size >= size_of(tree_shape_of(*n_buckets).first_more) ||
-            err_set(err, ERR_REJECT, "it is too short")) &&
-           tree_change_repeat(page, fd, size, err) &&
-           tree_read_at(fd, page, TREE_PAGE_SIZE, 0, err);
-}
-
-/* A kill while the file is extended leaves it longer than its header says. */
-static bool fit_size(const struct tree_file *f, uint64_t size, struct err *err)
-{
-    const uint64_t expected = size_of(f->state.n_pages);
-
-    if (size < expected)
-        return err_set(err, ERR_REJECT, "it is too short");
-    if (size > expected && f->state.is_closed)
-        return err_set(err, ERR_REJECT, "it is too long");
-    if (size > expected && ftruncate(f->view.fd, (off_t)expected) != 0)
-        return refused("cannot cut it", err);
-    return true;
+            err_set(err, ERR_REJECT, "it is too short"));
 }
 
 static bool is_of_this_boot(const struct tree_state *state)
@@ -188,50 +203,70 @@ static bool is_of_this_boot(const struct tree_state *state)
     return read_boot(boot) && memcmp(boot, state->boot, TREE_BOOT_SIZE) == 0;
 }
 
-static bool check_all_buckets(struct tree_file *f, const uint8_t *sums, struct err *err)
+static bool read_closed(struct tree_file *f, uint64_t size, struct err *err)
 {
-    uint64_t count = 0;
-
-    for (uint32_t i = 0; i < f->view.shape.n_buckets; i++) {
-        const struct tree_bucket bucket = {.number = i, .sum = load_le64(sums + (size_t)8 * i)};
-
-        if (!tree_bucket_read(&f->view, &bucket, &f->scratch, err))
-            return false;
-        for (size_t at = 0; at < f->scratch.len; at += TREE_PAGE_SIZE)
-            count += tree_page_n((const uint8_t *)f->scratch.ptr + at);
-        f->is_checked[i / 8] |= (uint8_t)(1u << i % 8);
-    }
-    if (count != f->state.count)
-        return err_set(err, ERR_REJECT, "it has %llu entries, its header says %llu",
-                       (unsigned long long)count, (unsigned long long)f->state.count);
-    return true;
-}
-
-static bool check_content(struct tree_file *f, struct err *err)
-{
-    const size_t len = (size_t)8 * f->view.shape.n_buckets;
+    const size_t len = sums_len(f);
     uint8_t *sums = mem_alloc(len, 1);
-    bool ok = tree_read_at(f->view.fd, sums, len, tree_sum_at(0), err);
+    bool ok = true;
 
-    if (ok && !f->state.is_closed)
-        ok = check_all_buckets(f, sums, err);
-    else if (ok && XXH3_64bits(sums, len) != f->state.sums_check)
+    if (size != size_of(f->state.n_pages))
+        ok = err_set(err, ERR_REJECT,
+                     size < size_of(f->state.n_pages) ? "it is too short" : "it is too long");
+    ok = ok && tree_read_at(f->view.fd, sums, len, tree_sum_at(0), err);
+    if (ok && XXH3_64bits(sums, len) != f->state.sums_check)
         ok = err_set(err, ERR_REJECT, "its sums are damaged");
+    for (uint32_t i = 0; ok && i < f->view.shape.n_buckets; i++)
+        f->sums[i] = load_le64(sums + (size_t)8 * i);
+    f->view.n_used = f->state.n_used;
     free(sums);
     return ok;
+}
+
+/* Counts the entries of a bucket that was read, and finds the last page that it uses. */
+static void take_in(struct tree_file *f)
+{
+    for (size_t at = 0; at < f->pages.len; at += TREE_PAGE_SIZE) {
+        const uint8_t *page = (const uint8_t *)f->pages.ptr + at;
+
+        f->state.count += tree_page_n(page);
+        if (tree_page_next(page) >= f->state.n_used)
+            f->state.n_used = tree_page_next(page) + 1;
+    }
+}
+
+/* Learns from the pages what the header of a file has that was not closed. */
+static bool read_all(struct tree_file *f, uint64_t size, struct err *err)
+{
+    if (!is_of_this_boot(&f->state))
+        return err_set(err, ERR_REJECT, "the machine stopped while it was open");
+    if (size < size_of(f->state.n_pages))
+        return err_set(err, ERR_REJECT, "it is too short");
+    if (size / TREE_PAGE_SIZE > UINT32_MAX)
+        return err_set(err, ERR_REJECT, "it is too long");
+    f->state.count = 0;
+    f->state.n_used = f->view.shape.first_more;
+    f->state.n_pages = f->view.n_used = (uint32_t)(size / TREE_PAGE_SIZE);
+    for (uint32_t i = 0; i < f->view.shape.n_buckets; i++) {
+        if (!tree_bucket_sum(&f->view, &(struct tree_bucket){.number = i}, &f->pages,
+                             &f->sums[i], err))
+            return false;
+        take_in(f);
+    }
+    f->view.n_used = f->state.n_used;
+    /* A kill while the file was extended may leave a part of a page. */
+    return ftruncate(f->view.fd, (off_t)size_of(f->state.n_pages)) == 0 ||
+           refused("cannot cut it", err);
 }
 
 /* On disk before any change, as a power cut must not leave a changed file that says "closed".
  */
 static bool mark_open(struct tree_file *f, struct err *err)
 {
-    struct tree_change change = {.len = 0};
     struct tree_state state = f->state;
 
     state.is_closed = false;
     read_boot(state.boot);
-    tree_file_commit_state(f, &change, &state);
-    return msync(f->map, TREE_PAGE_SIZE, MS_SYNC) == 0 || refused("cannot write it", err);
+    return write_state(f, &state, err) && sync_file(f, err);
 }
 
 static bool open_fd(struct tree_file **out, int fd, const struct tree_identity *identity,
@@ -249,12 +284,11 @@ static bool open_fd(struct tree_file **out, int fd, const struct tree_identity *
         return false;
     f = file_new(fd, identity, n_buckets);
     *out = f;
-    if (!tree_state_parse(page + TREE_STATE_AT, &f->view.shape, &f->state, err) ||
-        !fit_size(f, (uint64_t)st.st_size, err))
+    if (!tree_state_parse(page + TREE_STATE_AT, &f->view.shape, &f->state, err))
         return false;
-    if (!f->state.is_closed && !is_of_this_boot(&f->state))
-        return err_set(err, ERR_REJECT, "the machine stopped while it was open");
-    return map_file(f, err) && check_content(f, err) && mark_open(f, err);
+    return (f->state.is_closed ? read_closed(f, (uint64_t)st.st_size, err)
+                               : read_all(f, (uint64_t)st.st_size, err)) &&
+           mark_open(f, err);
 }
 
 bool tree_file_open(struct tree_file **out, const char *path,
@@ -280,61 +314,53 @@ bool tree_file_open(struct tree_file **out, const char *path,
 
 bool tree_file_settle(struct tree_file *f, struct err *err)
 {
-    struct tree_change change = {.len = 0};
+    const size_t len = sums_len(f);
+    uint8_t *sums = mem_alloc(len, 1);
     struct tree_state state = f->state;
+    bool ok;
 
-    if (msync(f->map, size_of(state.n_pages), MS_SYNC) != 0)
-        return refused("cannot write it", err);
+    for (uint32_t i = 0; i < f->view.shape.n_buckets; i++)
+        store_le64(sums + (size_t)8 * i, f->sums[i]);
     state.is_closed = true;
-    state.sums_check =
-        XXH3_64bits(f->map + tree_sum_at(0), (size_t)8 * f->view.shape.n_buckets);
-    tree_file_commit_state(f, &change, &state);
-    return msync(f->map, TREE_PAGE_SIZE, MS_SYNC) == 0 || refused("cannot write it", err);
+    state.sums_check = XXH3_64bits(sums, len);
+    ok = write_at(f->view.fd, sums, len, tree_sum_at(0), err) && sync_file(f, err) &&
+         write_state(f, &state, err) && sync_file(f, err);
+    free(sums);
+    return ok;
 }
 
 /* ---- in use ---- */
 
-bool tree_file_check(struct tree_file *f, uint32_t bucket, struct err *err)
+bool tree_file_read(struct tree_file *f, uint32_t bucket, struct err *err)
 {
-    const uint8_t bit = (uint8_t)(1u << bucket % 8);
+    const struct tree_bucket b = {.number = bucket, .sum = f->sums[bucket]};
 
-    if ((f->is_checked[bucket / 8] & bit) != 0)
-        return true;
-
-    const struct tree_bucket b = {.number = bucket, .sum = tree_file_sum(f, bucket)};
-
-    if (!tree_bucket_read(&f->view, &b, &f->scratch, err))
-        return false;
-    f->is_checked[bucket / 8] |= bit;
-    return true;
+    return tree_bucket_read(&f->view, &b, &f->pages, err);
 }
 
-bool tree_file_make_room(struct tree_file *f, struct err *err)
+bool tree_file_make_room(struct tree_file *f, uint32_t n_used, struct err *err)
 {
     const uint32_t more = spare_pages(f->view.shape.n_buckets);
-    const uint64_t old = size_of(f->state.n_pages), new = old + size_of(more);
-    struct tree_change change = {.len = 0};
-    struct tree_state state = f->state;
-    void *map;
+    const uint64_t old = size_of(f->state.n_pages);
 
-    if (state.n_used < state.n_pages)
+    if (n_used < f->state.n_pages)
         return true;
-    if (state.n_pages > UINT32_MAX - more)
+    if (f->state.n_pages > UINT32_MAX - more)
         return err_set(err, ERR_RETRY, "it has the most pages that a tree may have");
-    errno = posix_fallocate(f->view.fd, (off_t)old, (off_t)(new - old));
+    errno = posix_fallocate(f->view.fd, (off_t)old, (off_t)size_of(more));
     if (errno != 0) {
         no_room(err);
         (void)!ftruncate(f->view.fd, (off_t)old);
         return false;
     }
-    map = mremap(f->map, old, new, MREMAP_MAYMOVE);
-    if (map == MAP_FAILED) {
-        refused("cannot map it", err);
-        (void)!ftruncate(f->view.fd, (off_t)old);
-        return false;
-    }
-    f->map = map;
-    state.n_pages += more;
-    tree_file_commit_state(f, &change, &state);
+    f->state.n_pages += more;
     return true;
+}
+
+bool tree_file_set_note(struct tree_file *f, struct tree_note note, struct err *err)
+{
+    struct tree_state state = f->state;
+
+    state.note = note;
+    return write_state(f, &state, err);
 }

@@ -1,9 +1,17 @@
 /*
- * A tree's file, open and mapped: made, opened, checked, extended, closed. Only the files of
- * rebalance/trees include this.
+ * A tree's file, open: made, opened, checked, read, written, extended, closed. Only the files
+ * of rebalance/trees include this.
  *
- * A file is locked while it is open (flock). Its room is allocated before it is mapped, so a
- * full disk is an error of a call and never a SIGBUS.
+ * Packed ids (tree_id.h) lie in buckets of 4 KiB pages. Each bucket has a sum of its entries,
+ * so buckets with equal sums are equal and are not read. A bucket is checked whenever it is
+ * read.
+ *
+ * A file is locked while it is open (flock). Its room is allocated before it is written, so a
+ * full disk is an error of the call that needs more. Each change writes whole pages, the last
+ * of them makes the change: a kill leaves the file as before the change or as after it, as the
+ * kernel copies a page of one write whole. What does not lie in buckets' pages (the sums, the
+ * numbers of the state) is right on disk only while the file is closed; after a kill the pages
+ * tell it.
  *
  * Blocks on the file.
  *
@@ -13,7 +21,6 @@
 #define REBALANCE_TREES_TREE_FILE_H
 
 #include "rebalance/trees/tree_bucket.h"
-#include "rebalance/trees/tree_change.h"
 #include "rebalance/trees/tree_header.h"
 #include "src/base/base.h"
 #include "src/base/err.h"
@@ -25,13 +32,13 @@
 struct tree_snapshot;
 
 struct tree_file {
-    unsigned refs;           /* the tree's, and the snapshot's */
-    struct tree_view view;   /* owns fd; n_used as in state */
-    uint8_t *map;            /* of state.n_pages pages */
-    struct tree_state state; /* as the header has it */
-    uint8_t *is_checked;     /* a bit for each bucket: its pages were read and are whole */
+    unsigned refs;                  /* the tree's, and the snapshot's */
+    struct tree_view view;          /* owns fd; n_used as in state */
+    struct tree_state state;        /* as it is now */
+    uint64_t *sums;                 /* of each bucket's entries */
     struct tree_snapshot *snapshot; /* that is open, or NULL; tree_snapshot.c sets it */
-    struct buf scratch;             /* a bucket's pages */
+    struct buf pages;               /* of the bucket that was read last */
+    struct buf dirty;               /* of tree_entries.c */
 };
 
 /* Makes an empty file at path, which must not exist; it is nobody's tree until it is renamed.
@@ -44,27 +51,17 @@ bool tree_file_open(struct tree_file **out, const char *path,
                     const struct tree_identity *identity, struct err *err) MUST_CHECK;
 /* Writes all to disk and marks the file as closed, on disk too. */
 bool tree_file_settle(struct tree_file *f, struct err *err) MUST_CHECK;
-void tree_file_unref(struct tree_file *f); /* NULL is fine; unmaps and closes at the last */
+void tree_file_unref(struct tree_file *f); /* NULL is fine; closes at the last */
 
-/* Reads and checks a bucket, once for each open. ERR_REJECT: damaged. */
-bool tree_file_check(struct tree_file *f, uint32_t bucket, struct err *err) MUST_CHECK;
-/* Makes sure that the file has an unused page. ERR_RETRY. */
-bool tree_file_make_room(struct tree_file *f, struct err *err) MUST_CHECK;
+/* Reads a bucket into pages, and checks it. ERR_REJECT: damaged. */
+bool tree_file_read(struct tree_file *f, uint32_t bucket, struct err *err) MUST_CHECK;
+/* Writes a whole page. ERR_RETRY. */
+bool tree_file_write_page(struct tree_file *f, uint32_t number, const uint8_t *page,
+                          struct err *err) MUST_CHECK;
+/* Makes sure that the file has a page behind n_used ones. ERR_RETRY. */
+bool tree_file_make_room(struct tree_file *f, uint32_t n_used, struct err *err) MUST_CHECK;
 
-/* Adds the state to the change, commits it, and keeps the state. */
-void tree_file_commit_state(struct tree_file *f, struct tree_change *c,
-                            const struct tree_state *state);
-
-void tree_file_set_note(struct tree_file *f, struct tree_note note);
-
-static inline uint64_t tree_file_sum(const struct tree_file *f, uint32_t bucket)
-{
-    return load_le64(f->map + tree_sum_at(bucket));
-}
-
-static inline uint8_t *tree_file_page(const struct tree_file *f, uint32_t page)
-{
-    return f->map + (size_t)page * TREE_PAGE_SIZE;
-}
+/* Writes the note; on failure it is as before. ERR_RETRY. */
+bool tree_file_set_note(struct tree_file *f, struct tree_note note, struct err *err) MUST_CHECK;
 
 #endif

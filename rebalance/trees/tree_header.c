@@ -6,7 +6,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#define TREE_FORMAT 1
+#define TREE_FORMAT 2
 
 static const char mark[6] = "MRTREE";
 

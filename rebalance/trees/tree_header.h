@@ -6,8 +6,7 @@
  *                definition (8), length of the index's name (4), the name
  *              504 check of all that
  *              512 state: see struct tree_state, with its own check
- *              1024 the last change (tree_change.h)
- *     sums     8 bytes for each bucket, filled up to whole pages
+ *     sums     8 bytes for each bucket, filled up to whole pages; of a closed file
  *     buckets  the first page of each
  *     more     further pages of buckets, then unused ones
  *
@@ -29,7 +28,6 @@
 
 #define TREE_STATE_AT    512
 #define TREE_STATE_SIZE  96
-#define TREE_CHANGE_AT   1024
 #define TREE_BOOT_SIZE   36 /* a UUID's text */
 #define TREE_BUCKETS_MAX (UINT32_C(1) << 30)
 

@@ -42,11 +42,8 @@ uint64_t tree_page_sum(const uint8_t *page, uint32_t number, uint32_t bucket)
 {
     const struct tree_page_head head = {
         .page = number, .bucket = bucket, .next = tree_page_next(page), .n = tree_page_n(page)};
-    const uint64_t check = load_le64(page);
 
-    if (check == 0 && head.next == 0 && head.n == 0)
-        return 0; /* never used */
-    return check - head_sum(&head);
+    return load_le64(page) - head_sum(&head);
 }
 
 bool tree_page_is_whole(const uint8_t *page, uint32_t number, uint32_t bucket,

@@ -7,8 +7,7 @@
  *
  * Numbers are little-endian. Each entry has a sum, a hash of its 25 bytes. The check is the sum
  * of all entries plus a hash of the head and of where the page lies, so a change of one entry
- * changes the check by a difference, and a page that lies in another's place does not pass. A
- * page of zeros is an empty one.
+ * changes the check by a difference, and a page that lies in another's place does not pass.
  *
  * Pure.
  */

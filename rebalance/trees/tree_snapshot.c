@@ -70,8 +70,7 @@ bool tree_snapshot_new(struct tree_snapshot **out, struct tree_file *f, const ch
     s->file = f;
     s->view = f->view;
     s->sums = mem_alloc(n, sizeof(*s->sums));
-    for (uint32_t i = 0; i < n; i++)
-        s->sums[i] = tree_file_sum(f, i);
+    memcpy(s->sums, f->sums, n * sizeof(*s->sums));
     s->kept_fd = fd;
     s->kept = mem_alloc(n, sizeof(*s->kept));
     lock_init(&s->lock, LOCK_private);
@@ -104,19 +103,17 @@ const uint64_t *tree_snapshot_sums(const struct tree_snapshot *s)
     return s->sums;
 }
 
-/* Appends a bucket's pages to the kept ones. Returns 0 or an errno. */
-static int append_pages(struct tree_snapshot *s, uint32_t bucket)
+/* Appends the pages of the bucket that was read last to the kept ones. Returns 0 or an errno.
+ */
+static int append_pages(struct tree_snapshot *s)
 {
-    for (uint32_t page = s->view.shape.first_bucket + bucket; page != 0;) {
-        const uint8_t *p = tree_file_page(s->file, page);
-        const ssize_t n =
-            pwrite(s->kept_fd, p, TREE_PAGE_SIZE, (off_t)s->n_kept * TREE_PAGE_SIZE);
+    const struct buf *pages = &s->file->pages;
+    const ssize_t n =
+        pwrite(s->kept_fd, pages->ptr, pages->len, (off_t)s->n_kept * TREE_PAGE_SIZE);
 
-        if (n != TREE_PAGE_SIZE)
-            return n < 0 ? errno : ENOSPC;
-        s->n_kept++;
-        page = tree_page_next(p);
-    }
+    if (n != (ssize_t)pages->len)
+        return n < 0 ? errno : ENOSPC;
+    s->n_kept += (uint32_t)(pages->len / TREE_PAGE_SIZE);
     return 0;
 }
 
@@ -129,7 +126,7 @@ void tree_snapshot_keep(struct tree_file *f, uint32_t bucket)
         return;
 
     const uint32_t first = s->n_kept;
-    const int lost = append_pages(s, bucket);
+    const int lost = append_pages(s);
 
     lock_acquire(&s->lock);
     s->lost = lost;

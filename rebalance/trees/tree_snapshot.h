@@ -28,7 +28,7 @@ void tree_snapshot_free(struct tree_snapshot *s); /* NULL is fine. @thread the t
 /* Removes what a killed process left beside a tree. */
 void tree_snapshot_remove(const char *path);
 
-/* Keeps a bucket, which is checked, before it changes; if that fails, the snapshot is lost.
+/* Keeps the bucket that was read last, before it changes; if that fails, the snapshot is lost.
  * @thread the tree's */
 void tree_snapshot_keep(struct tree_file *f, uint32_t bucket);
 

@@ -5,6 +5,7 @@
 #include "rebalance/trees/pair.h"
 #include "rebalance/trees/trees_exchange.h"
 #include "src/base/buf.h"
+#include "src/base/clock.h"
 #include "src/base/failpoint.h"
 #include "src/base/hash.h"
 #include "src/base/lock.h"
@@ -22,7 +23,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define QUEUE_BYTES (256 << 10)
+#define QUEUE_BYTES (1 << 20)
+#define GATHER_MS   100 /* so long what is noted may wait for more of its bucket */
 
 /* An entry in the queue, in front of its id. The pair is held. */
 struct tree_record {
@@ -31,6 +33,12 @@ struct tree_record {
     uint32_t id_len;
     uint8_t side;
     bool is_gone;
+};
+
+/* What the thread took of the queue, in the order of trees. */
+struct taken_record {
+    struct tree_record record;
+    struct tree_entry entry;
 };
 
 struct trees {
@@ -43,6 +51,7 @@ struct trees {
     struct map *pairs;       /* index -> struct pair, held */
     struct buf queue;        /* records and ids */
     uint64_t n_noted, n_put; /* records since the start */
+    size_t n_flush;          /* callers wait until all is put */
     bool stops;
     pthread_t thread;
 };
@@ -236,11 +245,13 @@ void trees_note(struct trees *all, struct str index, const struct tree_news *new
                                       .side = (uint8_t)news->side,
                                       .is_gone = news->is_gone};
 
-        if (all->queue.len == 0)
-            pthread_cond_signal(&all->arrived);
+        const size_t len = all->queue.len;
+
         buf_append(&all->queue, (struct str){(const char *)&r, sizeof(r)});
         buf_append(&all->queue, news->id);
         all->n_noted++;
+        if (len == 0 || (len < QUEUE_BYTES / 2 && all->queue.len >= QUEUE_BYTES / 2))
+            pthread_cond_signal(&all->arrived);
     }
     lock_release(&all->lock);
 }
@@ -258,8 +269,11 @@ void trees_note_both(struct trees *all, struct str index, bool is_gone, uint64_t
 void trees_flush(struct trees *all)
 {
     lock_acquire(&all->lock);
+    all->n_flush++;
+    pthread_cond_signal(&all->arrived);
     for (const uint64_t n = all->n_noted; all->n_put < n;)
         lock_wait(&all->lock, &all->taken);
+    all->n_flush--;
     lock_release(&all->lock);
 }
 
@@ -273,33 +287,96 @@ static void give_up(struct trees *all, struct pair *p, const struct err *why)
     take_out(all, pair_index(p), p);
 }
 
-/* Returns how many records there were. */
-static uint64_t put_all(struct trees *all, struct str queue)
+static int by_tree(const void *a, const void *b)
 {
-    uint64_t n = 0;
+    const struct taken_record *x = a, *y = b;
 
-    for (size_t at = 0; at < queue.len; n++) {
-        struct tree_record r;
-        struct err err = {0};
+    if (x->record.pair != y->record.pair)
+        return x->record.pair < y->record.pair ? -1 : 1;
+    if (x->record.side != y->record.side)
+        return x->record.side < y->record.side ? -1 : 1;
+    return x->entry.id.ptr < y->entry.id.ptr ? -1 : 1; /* as they lie in the queue */
+}
 
-        memcpy(&r, queue.ptr + at, sizeof(r));
-        at += sizeof(r);
+/* Returns n records, sorted. */
+static struct taken_record *read_queue(struct str queue, size_t n)
+{
+    struct taken_record *taken = mem_alloc(n, sizeof(*taken));
 
-        const struct tree_news news = {
-            (enum tree_side)r.side, r.is_gone, r.hash, {queue.ptr + at, r.id_len}};
+    for (size_t i = 0, at = 0; i < n; i++) {
+        struct tree_record *r = &taken[i].record;
 
-        at += r.id_len;
-        if (!pair_put(r.pair, &news, &err))
-            give_up(all, r.pair, &err);
-        pair_unref(r.pair);
+        memcpy(r, queue.ptr + at, sizeof(*r));
+        at += sizeof(*r);
+        taken[i].entry = (struct tree_entry){{queue.ptr + at, r->id_len}, r->hash, r->is_gone};
+        at += r->id_len;
     }
-    return n;
+    qsort(taken, n, sizeof(*taken), by_tree);
+    return taken;
+}
+
+/* Changes the tree of the first of n, of which some are of others. Returns how many were of it.
+ */
+static size_t put_tree(struct trees *all, const struct taken_record *taken, size_t n,
+                       struct tree_entry *entries)
+{
+    struct pair *const pair = taken->record.pair;
+    const uint8_t side = taken->record.side;
+    struct err err = {0};
+    size_t len = 0;
+
+    for (; len < n && taken[len].record.pair == pair && taken[len].record.side == side; len++)
+        entries[len] = taken[len].entry;
+    if (!pair_change(pair, (enum tree_side)side, entries, len, &err))
+        give_up(all, pair, &err);
+    return len;
+}
+
+static void put_all(struct trees *all, struct str queue, size_t n)
+{
+    struct taken_record *taken = read_queue(queue, n);
+    struct tree_entry *entries = mem_alloc(n, sizeof(*entries));
+
+    for (size_t i = 0; i < n;)
+        i += put_tree(all, taken + i, n - i, entries);
+    for (size_t i = 0; i < n; i++)
+        pair_unref(taken[i].record.pair);
+    free(entries);
+    free(taken);
+}
+
+/* Many entries at once cost less each, so what is not in a hurry waits a little for more. */
+static void gather(struct trees *all) NEEDS(all->lock)
+{
+    const int64_t until_ms = clock_mono_ms() + GATHER_MS;
+
+    while (all->queue.len < QUEUE_BYTES / 2 && all->n_flush == 0 && !all->stops &&
+           lock_wait_until(&all->lock, &all->arrived, until_ms))
+        ;
+}
+
+/* Puts what is in the queue, without the lock. */
+static void take(struct trees *all, struct buf *spare) NEEDS(all->lock)
+{
+    const struct buf queue = all->queue;
+    const size_t n = (size_t)(all->n_noted - all->n_put);
+
+    all->queue = *spare;
+    pthread_cond_broadcast(&all->taken);
+    lock_release(&all->lock);
+    FAILPOINT(trees_taken);
+    put_all(all, buf_str(&queue), n);
+    *spare = queue;
+    buf_clear(spare);
+    lock_acquire(&all->lock);
+    all->n_put += n;
+    pthread_cond_broadcast(&all->taken);
 }
 
 static void *trees_main(void *arg)
 {
     struct trees *all = arg;
-    struct buf queue = {0};
+    struct buf spare = {0};
 
     lock_acquire(&all->lock);
     while (all->queue.len > 0 || !all->stops) {
@@ -307,24 +384,11 @@ static void *trees_main(void *arg)
             lock_wait(&all->lock, &all->arrived);
             continue;
         }
-
-        const struct buf other = queue;
-
-        queue = all->queue;
-        all->queue = other;
-        pthread_cond_broadcast(&all->taken);
-        lock_release(&all->lock);
-        FAILPOINT(trees_taken);
-
-        const uint64_t n = put_all(all, buf_str(&queue));
-
-        buf_clear(&queue);
-        lock_acquire(&all->lock);
-        all->n_put += n;
-        pthread_cond_broadcast(&all->taken);
+        gather(all);
+        take(all, &spare);
     }
     lock_release(&all->lock);
-    buf_free(&queue);
+    buf_free(&spare);
     return NULL;
 }
 
@@ -378,12 +442,10 @@ bool trees_complete(struct trees *all, struct str index)
     trees_flush(all);
 
     struct pair *p = find(all, index);
-    const bool is_there = p != NULL && pair_look(p).state != TREES_NONE;
+    const bool ok = p != NULL && pair_complete(p);
 
-    if (is_there)
-        pair_complete(p);
     pair_unref(p);
-    return is_there;
+    return ok;
 }
 
 bool trees_name(struct trees *all, struct str index, const struct tree_id *id, struct buf *out)

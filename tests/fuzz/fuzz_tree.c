@@ -8,7 +8,6 @@
 
 #include "tests/fuzz/fuzz.h"
 
-#include "rebalance/trees/tree_change.h"
 #include "rebalance/trees/tree_compare.h"
 #include "rebalance/trees/tree_header.h"
 #include "src/base/buf.h"
@@ -22,7 +21,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-enum { IDENTITY = 1, STATE = 2, RECORD = 4, PAGES = 8, SUMS = 16, CLOSED = 32, PATCHED = 64 };
+enum { IDENTITY = 1, STATE = 2, PAGES = 8, SUMS = 16, CLOSED = 32, PATCHED = 64 };
 
 #define KEYS    400
 #define BUCKETS 6
@@ -43,6 +42,11 @@ static struct str text_of(uint64_t k)
                         (size_t)snprintf(text, sizeof(text), "%llu", (unsigned long long)k)};
 }
 
+static bool put(struct tree *t, uint64_t k, uint64_t hash, struct err *err)
+{
+    return tree_change(t, &(struct tree_entry){text_of(k), hash, false}, 1, err);
+}
+
 /* Mostly entries of bucket 1 of BUCKETS: it has three pages, and the tree does not grow. */
 static void fill(struct tree *t)
 {
@@ -54,7 +58,7 @@ static void fill(struct tree *t)
         tree_id_pack(&id, text_of(k));
         if (tree_bucket_of(id.bytes, BUCKETS) != 1 && k % 50 != 0)
             continue;
-        assert(tree_put(t, text_of(k), k % 9, &err));
+        assert(put(t, k, k % 9, &err));
         n++;
     }
 }
@@ -144,8 +148,7 @@ static void seal_buckets(struct buf *file, const struct tree_shape *shape, uint8
 static void seal(struct buf *file, uint8_t mode)
 {
     const struct tree_shape shape = tree_shape_of(load_le32(whole.ptr + 8));
-    uint8_t *head = (uint8_t *)file->ptr, *record = head + TREE_CHANGE_AT;
-    uint8_t *state = head + TREE_STATE_AT;
+    uint8_t *head = (uint8_t *)file->ptr, *state = head + TREE_STATE_AT;
 
     if ((mode & (PAGES | SUMS)) != 0)
         seal_buckets(file, &shape, mode);
@@ -158,13 +161,6 @@ static void seal(struct buf *file, uint8_t mode)
         store_le64(head + TREE_STATE_AT - 8, XXH3_64bits(head, TREE_STATE_AT - 8));
     if ((mode & STATE) != 0)
         store_le64(state + TREE_STATE_SIZE - 8, XXH3_64bits(state, TREE_STATE_SIZE - 8));
-    if ((mode & RECORD) != 0) {
-        const uint64_t len = load_le64(record + 8) % (TREE_CHANGE_MAX + 1);
-
-        store_le64(record, XXH3_64bits_withSeed(record + 16, len, load_le64(record + 8)));
-    } else {
-        memset(record, 0, 16); /* it would undo patches of the state */
-    }
 }
 
 static void write_file(struct str bytes)
@@ -199,8 +195,8 @@ static void compare(struct tree *t)
     for (uint64_t k = 0; k < 40; k++) {
         struct err why;
 
-        (void)!tree_put(t, text_of(k), 77, &why);
-        (void)!tree_remove(t, text_of(k + 100), &why);
+        (void)!put(t, k, 77, &why);
+        (void)!tree_change(t, &(struct tree_entry){text_of(k + 100), 0, true}, 1, &why);
     }
     assert(tree_compare(s, i, count_difference, &n, &err) || err.kind == ERR_REJECT);
     tree_snapshot_close(t, s);
@@ -216,7 +212,7 @@ static void use(struct tree *t)
     for (uint64_t k = 0; k < 60; k++)
         (void)!tree_find(t, text_of(k), &found, &hash, &err);
     compare(t);
-    tree_set_note(t, (struct tree_note){1, 2});
+    assert(tree_set_note(t, (struct tree_note){1, 2}, &err));
     assert(tree_resize(t, 5, &err) || err.kind == ERR_REJECT);
     assert(tree_close(t, true, &err));
 }

@@ -54,7 +54,7 @@ static void a_tree_that_was_closed_has_all_again(void **state)
     (void)state;
     for (uint64_t k = 0; k < 1000; k++)
         tree_must_put(t, k, tree_value(k));
-    tree_set_note(t, (struct tree_note){123456789012, 1700000000000});
+    tree_must_note(t, 123456789012, 1700000000000);
     tree_end(t, true);
     t = tree_reopen("t", &tree_source);
     for (uint64_t k = 0; k < 1000; k++)
@@ -72,7 +72,7 @@ static void a_tree_grows_with_its_entries_and_keeps_its_note(void **state)
 
     (void)state;
     assert_int_equal(tree_n_buckets(t), 1);
-    tree_set_note(t, (struct tree_note){5, 6});
+    tree_must_note(t, 5, 6);
     for (uint64_t k = 0; k < 50000; k++)
         tree_must_put(t, k, tree_value(k));
     assert_in_range(tree_n_buckets(t), 50000 / 147, 50000 / 147 * 2);
@@ -225,7 +225,6 @@ static void change_boot(void)
     assert_true(tree_state_parse((uint8_t *)bytes.ptr + TREE_STATE_AT, &shape, &header, &err));
     header.boot[0] = header.boot[0] == 'a' ? 'b' : 'a';
     tree_state_format((uint8_t *)bytes.ptr + TREE_STATE_AT, &header);
-    memset(bytes.ptr + TREE_CHANGE_AT, 0, 16); /* which would repeat the state */
     tree_file_write("t", buf_str(&bytes));
     buf_free(&bytes);
 }
@@ -291,6 +290,42 @@ static void a_full_disk_refuses_a_new_tree(void **state)
 }
 
 /* The tree fills the pages that it has, then refuses; nothing is lost, and later it goes on. */
+/* Returns the next id from k on that is in the last bucket of 40. */
+static uint64_t next_of_last(uint64_t k)
+{
+    struct tree_id id;
+
+    for (;; k++) {
+        tree_id_pack(&id, tree_text(k));
+        if (tree_bucket_of(id.bytes, 40) == 39)
+            return k;
+    }
+}
+
+static void a_page_that_cannot_be_written_changes_nothing(void **state)
+{
+    struct tree *t = tree_make("t", &tree_source, 130 * 40);
+    struct err err = {0};
+    uint64_t k = 0;
+
+    (void)state;
+    for (size_t n = 0; n < TREE_PAGE_ENTRIES; n++, k++) {
+        k = next_of_last(k);
+        tree_must_put(t, k, tree_value(k));
+    }
+    limit_file_size((uint64_t)tree_shape_of(40).first_more * TREE_PAGE_SIZE);
+    k = next_of_last(k);
+    assert_false(tree_put(t, tree_text(k), 1, &err)); /* would begin a page */
+    limit_file_size(RLIM_INFINITY);
+    assert_int_equal(err.kind, ERR_RETRY);
+    for (uint64_t i = next_of_last(0); i < k; i = next_of_last(i + 1))
+        assert_int_equal(tree_must_find(t, i), tree_value(i));
+    assert_int_equal(tree_count(t), TREE_PAGE_ENTRIES);
+    tree_must_put(t, k, 1);
+    assert_int_equal(tree_must_find(t, k), 1);
+    tree_end(t, false);
+}
+
 static void a_full_disk_refuses_puts_and_loses_none(void **state)
 {
     struct tree *t = tree_make("t", &tree_source, 0);
@@ -335,6 +370,7 @@ int main(void)
         IN_FOLDER(a_new_tree_replaces_what_was_there),
         IN_FOLDER(what_a_kill_left_beside_a_tree_goes),
         IN_FOLDER(a_full_disk_refuses_a_new_tree),
+        IN_FOLDER(a_page_that_cannot_be_written_changes_nothing),
         IN_FOLDER(a_full_disk_refuses_puts_and_loses_none),
     };
 

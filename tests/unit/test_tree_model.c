@@ -37,23 +37,26 @@ static void open_half(struct half *h, bool create, uint64_t n_expected)
     must(ok);
 }
 
-static void put(struct half *h, uint64_t k, uint64_t hash)
+/* Changes that are made at once. */
+#define MOST 300
+static struct tree_entry batch[MOST];
+static char texts[MOST][64];
+static size_t n_batch;
+
+/* hash 0 removes the entry. */
+static void add(struct half *h, uint64_t k, uint64_t hash)
 {
-    struct err err = {0};
+    const struct str id = tree_text(k);
 
-    must(tree_put(h->tree, tree_text(k), hash == TREE_MODEL_UNREAD ? TREE_READ_AGAIN : hash,
-                  &err));
-    h->n += h->now[k] == 0;
-    h->now[k] = hash;
-}
-
-static void remove_one(struct half *h, uint64_t k)
-{
-    struct err err = {0};
-
-    must(tree_remove(h->tree, tree_text(k), &err));
+    must(n_batch < MOST && id.len < sizeof(texts[0]));
+    memcpy(texts[n_batch], id.ptr, id.len);
+    batch[n_batch] = (struct tree_entry){{texts[n_batch], id.len},
+                                         hash == TREE_MODEL_UNREAD ? TREE_READ_AGAIN : hash,
+                                         hash == 0};
+    n_batch++;
+    h->n += hash != 0;
     h->n -= h->now[k] != 0;
-    h->now[k] = 0;
+    h->now[k] = hash;
 }
 
 static void drop_snapshot(struct half *h)
@@ -62,24 +65,34 @@ static void drop_snapshot(struct half *h)
     h->snapshot = NULL;
 }
 
+static uint64_t any_hash(struct random *r)
+{
+    return random_below(r, 9) == 0 ? TREE_MODEL_UNREAD : 1 + random_below(r, 3);
+}
+
 static void change(struct half *h, struct random *r)
 {
-    const uint64_t n = 1 + random_below(r, 300), from = random_below(r, KEYS);
-    const unsigned how = (unsigned)random_below(r, 4);
+    const uint64_t n = 1 + random_below(r, MOST), from = random_below(r, KEYS);
+    const unsigned how = (unsigned)random_below(r, 5);
+    struct err err = {0};
 
     game_say("%s: %llu from %llu on, how %u", h->name, (unsigned long long)n,
              (unsigned long long)from, how);
+    n_batch = 0;
     for (uint64_t i = 0; i < n; i++) {
         const uint64_t k = (from + i) % KEYS;
 
         switch (how) {
-        case 0: remove_one(h, k); break;
-        case 1:
-            put(h, k, random_below(r, 9) == 0 ? TREE_MODEL_UNREAD : 1 + random_below(r, 3));
+        case 0: add(h, k, 0); break;
+        case 1: add(h, k, any_hash(r)); break;
+        case 2: /* a few of them again and again */
+            add(h, (from + random_below(r, 20)) % KEYS,
+                random_below(r, 2) == 0 ? 0 : any_hash(r));
             break;
-        default: put(h, k, tree_value(k)); break;
+        default: add(h, k, tree_value(k)); break;
         }
     }
+    must(tree_change(h->tree, batch, n_batch, &err));
 }
 
 static void reopen(struct half *h, bool durable)

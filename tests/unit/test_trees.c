@@ -279,13 +279,12 @@ static void what_nobody_wants_is_removed(void **state)
 static void a_pair_that_is_over_takes_nothing_and_follows_nothing(void **state)
 {
     const struct pair_home home = {tree_folder, 7};
-    const struct tree_news news = {TREE_INDEX, false, 1, STR("1")};
     struct pair *p, *next;
     struct err err = {0};
 
     (void)state;
     assert_true(pair_create(&p, &home, INDEX, 1, 10, &err));
-    assert_true(pair_put(p, &news, &err));
+    assert_true(pair_change(p, TREE_INDEX, &(struct tree_entry){STR("1"), 1, false}, 1, &err));
     pair_end(p);
     assert_int_equal(tree_folder_files(), 0);
     assert_true(pair_create(&next, &home, INDEX, 1, 10, &err));
@@ -293,8 +292,8 @@ static void a_pair_that_is_over_takes_nothing_and_follows_nothing(void **state)
         char id[24];
         const size_t len = (size_t)snprintf(id, sizeof(id), "%u", i);
 
-        assert_true(pair_put(
-            p, &(struct tree_news){TREE_INDEX, false, 1, (struct str){id, len}}, &err));
+        assert_true(
+            pair_change(p, TREE_INDEX, &(struct tree_entry){{id, len}, 1, false}, 1, &err));
     }
     assert_int_equal(pair_look(p).state, TREES_NONE);
     assert_false(pair_follow(p, 2));

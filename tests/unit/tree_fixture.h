@@ -121,12 +121,29 @@ static inline void tree_end(struct tree *t, bool durable)
         fail_msg("%s", err.msg);
 }
 
+static inline bool tree_put(struct tree *t, struct str id, uint64_t hash, struct err *err)
+{
+    return tree_change(t, &(struct tree_entry){.id = id, .hash = hash}, 1, err);
+}
+
+static inline bool tree_remove(struct tree *t, struct str id, struct err *err)
+{
+    return tree_change(t, &(struct tree_entry){.id = id, .is_gone = true}, 1, err);
+}
+
 static inline void tree_must_put(struct tree *t, uint64_t k, uint64_t hash)
 {
     struct err err = {0};
 
     if (!tree_put(t, tree_text(k), hash, &err))
         fail_msg("%s", err.msg);
+}
+
+static inline void tree_must_note(struct tree *t, uint64_t position, int64_t built_ms)
+{
+    struct err err = {0};
+
+    assert_true(tree_set_note(t, (struct tree_note){position, built_ms}, &err));
 }
 
 static inline void tree_must_remove(struct tree *t, uint64_t k)

@@ -212,7 +212,7 @@ const struct setting settings[] = {
                 "`millrace index rollback`. Each costs its space and every write once more."),
     ROW(DURATION, "index.keep_for", index_keep_for_ms, "24h", RANGE(1000, 31536000000),
         .help = "How long an older version stays current after another one has replaced it."),
-    ROW(BOOL, "index.trees", index_trees, "false",
+    ROW(BOOL, "index.trees", index_trees, "true",
         .help = "Whether Millrace keeps a hash of each document of both sides in its data "
                 "folder (32 bytes a side), compares these every `index.exchange_every`, and "
                 "repairs what differs. A comparison of the whole index makes them first, a few "

@@ -4,6 +4,7 @@
 #include "rebalance/verify/run.h"
 
 #include "src/base/clock.h"
+#include "src/base/failpoint.h"
 #include "src/base/mem.h"
 #include "src/search/documents.h"
 #include "sync/checkpoint/read_position.h"
@@ -131,8 +132,10 @@ static bool wait_for(const struct verify_run *run, const struct repairs *r)
 
 static bool submit(const struct verify_run *run, const struct repairs *r, struct err *err)
 {
-    if (delivery_submit_until(run->co->delivery, run->stop, r->writes, r->n, err))
+    if (delivery_submit_until(run->co->delivery, run->stop, r->writes, r->n, err)) {
+        FAILPOINT(repair_submitted);
         return true;
+    }
     for (size_t i = 0; i < r->n; i++) {
         ticket_abandon(r->writes[i].ticket);
         target_unref(r->writes[i].target);
@@ -177,6 +180,7 @@ static bool repair(struct verify_run *run, bool is_first, struct err *err)
     bool ok = delete_unexplained(run, err) && (r.n == 0 || submit(run, &r, err));
 
     if (ok && wait_for(run, &r)) {
+        FAILPOINT(repair_written);
         open_again(run);
         ok = verify_run_settle(run, err);
     }

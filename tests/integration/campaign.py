@@ -223,6 +223,7 @@ ELSEWHERE = {"definitions_replaced": "test_retired", "version_dropped": "test_re
              "build_judged": "test_worse", "version_parked": "test_worse", "version_resumed": "test_worse",
              "letters_discarded": "test_retired", "return_ordered": "test_rollback", "alias_returned": "test_rollback",
              "version_returned": "test_rollback",
+             "repair_submitted": "test_trees_faults", "repair_written": "test_trees_faults",
              "lineage_marked": "test_failpoints: needs a second server", "replay_wanted": "test_dead_letters"}
 PATIENCE = {write: 6, lose_log: 40}  # seconds for a daemon to come there, others 20; who does not is killed all the same
 MISSES = 10  # of a point that none came to yet

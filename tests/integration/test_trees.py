@@ -12,10 +12,10 @@ ON = {"trees": True, "exchange_every": "1s", "verify_every": "never", "verify_ra
 LONG = "an-id-of-which-trees-have-a-hash-"  # more than 16 bytes
 
 
-def follow(w, n=300, index=ON, ids=""):
+def follow(w, n=300, index=ON, ids="", topic=None, **config):
     w.sql(f"CREATE TABLE item (id {'VARCHAR(60)' if ids else 'INT'} PRIMARY KEY, name VARCHAR(20))", "CREATE TABLE other (id INT PRIMARY KEY)",
           f"INSERT INTO item SELECT {f'CONCAT({chr(39)}{ids}{chr(39)}, seq)' if ids else 'seq'}, CONCAT('n', seq) FROM seq_1_to_{n}")
-    return w.follow(w.definitions({"table": "item"}, {"table": "other"}), index=index), Damage(w, "item")
+    return w.follow(w.definitions({"table": "item"}, {"table": "other"}, **topic or {}), index=index, **config), Damage(w, "item")
 
 
 def trees(w, daemon, table="item"):
@@ -258,3 +258,57 @@ def test_exchanges_during_a_load_give_no_false_alarm(w):
     rows = int(w.sql("SELECT COUNT(*) FROM item")[0][0])
     if trees(w, daemon)["documents"] != rows:
         raise Failed(f"{trees(w, daemon)} for {rows} rows")
+
+
+def test_an_exchange_that_may_not_repair_two_of_ten_documents_leaves_them_to_a_person(w):
+    daemon, damage = follow(w, n=10)
+    complete(w, daemon)
+    w.sql("SET SESSION sql_log_bin = 0", "DELETE FROM item WHERE id = 3", "UPDATE item SET name = 'hidden' WHERE id = 4")
+    daemon.json("verify", f"{w.schema}.item", ok=(1,))  # looks, and so the trees know that these two differ
+    mark = wait_until("the index is marked", lambda: w.table(daemon, "item")["verify"], 60)
+    if "an exchange of trees found 2 of 10 documents different" not in mark:
+        raise Failed(mark)
+    said = [c for c in daemon.json("doctor", ok=None)["items"] if c["id"] == "table.verify"]
+    if [c["group"] for c in said] != [f"table {w.schema}.item"] or said[0]["why"] != mark or "--repair" not in said[0]["fix"]:
+        raise Failed(f"{said}")
+    if daemon.metric("millrace_checks", check="table.verify", status="warn") != 1:
+        raise Failed("the metrics do not say that a table is to be verified")
+    for options in (["--repair", "--dry-run"], ["--repair"]):
+        answer = daemon.json("verify", f"{w.schema}.item", *options, ok=(1,))
+        if (answer["differing"], answer["repaired"]) != (2, 0):
+            raise Failed(f"{answer}")
+    if not damage.stored(3)["found"] or damage.stored(4)["_source"]["name"] != "n4":
+        raise Failed("what a person was to decide was changed")
+    answer = daemon.json("verify", f"{w.schema}.item", "--repair", "--yes")
+    if (answer["verdict"], answer["repaired"]) != ("equal", 2) or w.table(daemon, "item")["verify"]:
+        raise Failed(f"{answer}")
+    w.equal(daemon)
+    complete(w, daemon)
+    exchanged(w, daemon)
+
+
+def documents(w, table):
+    return sorted(w.engine.documents(w.index(table)), key=str)
+
+
+def test_a_source_that_is_half_restored_empties_no_index(w):
+    w.sql("CREATE TABLE item (id INT PRIMARY KEY, name VARCHAR(20), changed DATETIME(3) NOT NULL)",
+          "INSERT INTO item SELECT seq, CONCAT('n', seq), '2026-01-01' FROM seq_1_to_2000")
+    daemon = w.follow(w.definitions({"table": "item", "daily_check_column": "changed"}), index=ON)
+    complete(w, daemon)
+    daemon.json("check", f"{w.schema}.item")
+    before = documents(w, "item")
+    w.sql("SET SESSION sql_log_bin = 0", "DELETE FROM item WHERE id > 1000", "UPDATE item SET name = 'old', changed = '2026-01-02' WHERE id > 800")
+    daemon.json("verify", f"{w.schema}.item", ok=(1,))  # looks, and so the trees know what differs
+    mark = wait_until("an exchange marks the index", lambda: w.table(daemon, "item")["verify"], 60)
+    if "an exchange of trees found 1200 of 2000" not in mark:
+        raise Failed(mark)
+    checked = daemon.json("check", f"{w.schema}.item", "--repair", ok=(1,))
+    if (checked["differing"], checked["repaired"]) != (200, 0):
+        raise Failed(f"{checked}")
+    again(daemon, verify_every="2s")
+    compared = wait_until("it is compared by itself", lambda: (c := w.table(daemon, "item")["compared"]) and c["repaired"] is not None and c["differing"] and c, 60)
+    if (compared["verdict"], compared["differing"]) != ("different", 1200):
+        raise Failed(f"{compared}")
+    if [r["repaired"] for r in found(daemon, f"{w.schema}.item") if r["repaired"]] or documents(w, "item") != before:
+        raise Failed("something was changed")

@@ -5,6 +5,7 @@ import os
 import shutil
 
 import exchanging
+from detour import Detour
 from servers import Failed, open_store, stays, wait_until
 from test_failover import Stage
 from test_failpoints import armed, until_dead
@@ -12,10 +13,11 @@ from test_faults import no_dump_threads, reset_log
 from test_full import SmallDisk
 from test_held import two_tables
 from test_purge import SMALL, close, count, flood, go_on, outstanding
-from test_trees import complete, follow, found, place, trees
+from test_trees import complete, exchanged, follow, found, place, trees
 
 # In the order in which a daemon comes to them, and at which time.
 OF_TREES = [("trees_half_noted", 1), ("trees_begun", 1), ("trees_half_noted", 2), ("trees_filled", 1), ("trees_half_noted", 1)]
+OF_REPAIRS = ["repair_submitted", "repair_written"]
 OF_EXCHANGES = ["exchange_begun", "exchange_drained", "exchange_taken", "exchange_compared", "exchange_ended"]
 
 
@@ -28,12 +30,12 @@ def remove_trees(daemon):
         os.remove(path)
 
 
-def lose_a_change(w, daemon, damage, key):
+def lose_a_change(w, daemon, damage, key, change="UPDATE item SET name = 'right' WHERE id = {}"):
     """A change of the row loses against a foreign document of about its version; only the trees know."""
     lost = daemon.metric("millrace_changes_done_total", outcome="superseded")
     _, version = place(w, damage, 200 + key)
     damage.put(key, {"id": key, "name": "wrong"}, version + 1000)  # bytes of the log
-    w.sql("BEGIN", f"UPDATE item SET name = 'right' WHERE id = {key}",
+    w.sql("BEGIN", change.format(key),
           f"INSERT INTO other SELECT {key} * 1000 + seq FROM seq_1_to_900", "COMMIT")
     wait_until("the change is refused", lambda: daemon.metric("millrace_changes_done_total", outcome="superseded") > lost, 30)
     if damage.stored(key)["_source"]["name"] != "wrong":
@@ -87,6 +89,74 @@ def test_a_kill_in_any_step_of_an_exchange_loses_nothing_of_what_it_would_have_f
     report = wait_until("a report tells of it", lambda: [r for r in found(daemon, f"{w.schema}.item") if r["repaired"] == 1], 30)[-1]
     if report["verdict"] != "equal" or report["counts"]["different"] != 1:
         raise Failed(f"{report}")
+
+
+def test_a_kill_in_the_repair_of_an_exchange_leaves_the_rest_of_it_to_the_next_one(w):
+    daemon, damage = follow(w, index=exchanging.ON | {"exchange_every": "1h"})
+    built = complete(w, daemon)["built"]
+    for i, point in enumerate(OF_REPAIRS):
+        wrong, gone = 7 + 2 * i, 8 + 2 * i
+        lose_a_change(w, daemon, damage, wrong)
+        lose_a_change(w, daemon, damage, gone, "DELETE FROM item WHERE id = {}")
+        daemon.stop()  # in order: nothing of it is read again
+        daemon.configure(index=exchanging.ON)
+        die(daemon, point)
+        daemon.start()
+        w.equal(daemon, seconds=60)
+        exchanging.exchanged(daemon)
+        daemon.stop()
+        daemon.configure(index=exchanging.ON | {"exchange_every": "1h"})
+        daemon.start()
+    if trees(w, daemon)["built"] != built:
+        raise Failed("the trees did not go on")
+
+
+def exchange_every(w, daemon, every, **topic):
+    none = {"table": "other", "compare": {"trees": "none"}}
+    daemon.apply(w.definitions({"table": "item", "compare": {"exchange_every": every}}, none, **topic))
+
+
+def test_an_exchange_goes_on_when_the_engine_or_the_database_was_away_in_the_middle_of_it(w):
+    with Detour(w.engine.port) as engine, Detour(w.db.port) as database:
+        topic = {"address": f"127.0.0.1:{database.port}"}
+        daemon, damage = follow(w, topic=topic, search={"url": [f"http://127.0.0.1:{engine.port}"]})
+        exchange_every(w, daemon, "1h", **topic)
+        complete(w, daemon)
+        for key, detour in (7, engine), (8, database):
+            daemon.stop()
+            since = os.path.getsize(daemon.log)
+            daemon.start(environment={"MILLRACE_FAILPOINT": "exchange_compared:1:wait=3000"})
+            lose_a_change(w, daemon, damage, key)
+            exchange_every(w, daemon, "1s", **topic)
+            wait_until("it knows what differs", lambda: '"a failpoint is reached"' in log_since(daemon, since), 30)
+            port = detour.target
+            detour.lead_to(1)
+            wait_until("it says what it waits for", lambda: any(j["waits_for"] for j in exchanges(daemon)), 30)
+            if damage.stored(key)["_source"]["name"] != "wrong":
+                raise Failed("it was over before")
+            detour.lead_to(port)
+            wait_until("it is repaired", lambda: damage.stored(key)["_source"]["name"] == "right", 60)
+            exchange_every(w, daemon, "1h", **topic)
+            w.equal(daemon, seconds=60)
+        exchange_every(w, daemon, "1s", **topic)
+        engine.lead_to(1)
+        w.sql("UPDATE item SET name = 'meanwhile' WHERE id < 9")
+        wait_until("an exchange is put off", lambda: trees(w, daemon)["put_off"], 60)
+        engine.lead_to(w.engine.port)
+        w.equal(daemon, seconds=60)
+        exchanged(w, daemon)
+        if sorted(r["repaired"] for r in found(daemon, f"{w.schema}.item")) != [0, 1, 1]:
+            raise Failed(f"{found(daemon, f'{w.schema}.item')}")
+
+
+def log_since(daemon, start):
+    with open(daemon.log, encoding="utf-8") as f:
+        f.seek(start)
+        return f.read()
+
+
+def exchanges(daemon):
+    return [j for j in daemon.json("job", "list")["items"] if j["kind"] == "exchange"]
 
 
 def stored_position(daemon):

@@ -151,6 +151,7 @@ static void pay(struct verify_job *j, uint64_t before)
 static bool survive(struct verify_job *j, const struct err *err)
 {
     verify_documents_close(j);
+    read_links_close(&j->links); /* the server may have ended them */
     sample_clear(j->sample);
     verify_cursor_read(j);
     if (j->at.pass == VERIFY_EXCHANGE)

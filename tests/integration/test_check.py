@@ -1,18 +1,21 @@
 """`check`: the rows that have changed since the last good check are compared with their documents."""
+import threading
+
+from detour import Detour
 from servers import Failed, wait_until
 from test_verify import Damage, kinds
 
 LONG_AGO = "2026-01-01 00:00:00"
 
 
-def make(w, n=1000):
+def make(w, n=1000, topic=None, **config):
     w.sql("CREATE TABLE item (id INT PRIMARY KEY, name VARCHAR(20), "
           "changed DATETIME(3) NULL DEFAULT CURRENT_TIMESTAMP(3) ON UPDATE CURRENT_TIMESTAMP(3), KEY (changed))",
           "CREATE TABLE plain (id INT PRIMARY KEY)", "INSERT INTO plain VALUES (1)",
           f"INSERT INTO item SELECT seq, CONCAT('n', seq), '{LONG_AGO}' FROM seq_1_to_{n}",
           "UPDATE item SET name = 'unseen', changed = NULL WHERE id = 7",
           f"UPDATE item SET changed = '2026-06-01' WHERE id = {n}")
-    daemon = w.follow(w.definitions({"table": "item", "daily_check_column": "changed"}, {"table": "plain"}))
+    daemon = w.follow(w.definitions({"table": "item", "daily_check_column": "changed"}, {"table": "plain"}, **topic or {}), **config)
     return daemon, Damage(w, "item")
 
 
@@ -94,13 +97,17 @@ def test_a_check_that_is_killed_or_in_the_way_is_done_again(w):
         raise Failed(busy.stderr)
 
 
+def job_of(daemon, job):
+    return next((j for j in daemon.json("job", "list")["items"] if j["id"] == job), {})
+
+
 def test_a_check_that_is_killed_goes_on_where_it_was(w):
     daemon, damage = make(w)
     for key in (3, 990):
         damage.change(key, rename)
 
     def done():
-        return next((j["rows_done"] for j in daemon.json("job", "list")["items"] if j["id"] == job), 0)
+        return job_of(daemon, job).get("rows_done", 0)
     job = check(w, daemon, "--since", LONG_AGO, "--rate", "200", "--no-wait")["job"]
     before = wait_until("some rows are compared", lambda: 200 <= done() <= 500 and done(), 30)
     wait_until("that is stored, as each second", lambda: done() >= before + 300, 30)
@@ -129,3 +136,83 @@ def test_a_table_that_does_not_say_what_has_changed_is_named(w):
             raise Failed(refused.stderr)
     daemon.command("check", ok=(2,))
     daemon.command("check", "nobody.item", ok=(1, 2))
+
+
+def test_a_check_goes_on_when_the_engine_or_the_database_was_away_in_the_middle_of_it(w):
+    with Detour(w.engine.port) as engine, Detour(w.db.port) as database:
+        daemon, damage = make(w, topic={"address": f"127.0.0.1:{database.port}"}, search={"url": [f"http://127.0.0.1:{engine.port}"]})
+        for key in (3, 990):
+            damage.change(key, rename)
+        for detour in engine, database:
+            job = check(w, daemon, "--since", LONG_AGO, "--rate", "300", "--no-wait")["job"]
+            wait_until("some rows are compared", lambda j=job: 0 < job_of(daemon, j)["rows_done"] < 999, 30)
+            port = detour.target
+            detour.lead_to(1)
+            wait_until("it says what it waits for", lambda j=job: job_of(daemon, j)["waits_for"], 30)
+            detour.lead_to(port)
+            wait_until("it is over", lambda: not daemon.json("job", "list")["items"], 60)
+            expect(daemon.json("report", "get", job), "different", 999,
+                   [("3", "different", "name different"), ("990", "different", "name different")])
+        w.sql("UPDATE item SET name = 'after' WHERE id IN (3, 990)")
+        w.equal(daemon, seconds=60)
+
+
+def test_a_row_that_is_committed_after_the_check_that_was_later_is_seen_by_the_next_one(w):
+    daemon, damage = make(w, 100)
+    expect(check(w, daemon), "equal", 99)
+    with w.db.connect(w.schema) as late, late.cursor() as cursor:
+        cursor.execute("BEGIN")
+        cursor.execute("INSERT INTO item VALUES (2000, 'late', NOW(3) - INTERVAL 20 SECOND)")
+        w.sql("UPDATE item SET name = 'new' WHERE id = 11")
+        w.equal(daemon)
+        expect(check(w, daemon), "equal", 2)
+        cursor.execute("COMMIT")
+    w.equal(daemon)
+    damage.change(2000, rename)
+    expect(check(w, daemon, ok=(1,)), "different", 2, [("2000", "different", "name different")])
+
+
+def test_a_check_of_a_member_of_a_join_finds_and_repairs_its_children(w):
+    changed = "changed DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3) ON UPDATE CURRENT_TIMESTAMP(3), KEY (changed)"
+    w.sql("CREATE TABLE question (id INT PRIMARY KEY, title VARCHAR(20))", f"CREATE TABLE answer (id INT PRIMARY KEY, question_id INT, text VARCHAR(20), {changed})",
+          "INSERT INTO question SELECT seq, 'q' FROM seq_1_to_10",
+          f"INSERT INTO answer SELECT seq, seq % 10 + 1, 'a', IF(seq = 200, '2026-06-01', '{LONG_AGO}') FROM seq_1_to_200")
+    daemon = w.follow(w.definitions(
+        {"table": "question", "index": "faq", "join": {"name": "question"}},
+        {"table": "answer", "index": "faq", "daily_check_column": "changed",
+         "join": {"name": "answer", "parent": "question", "parent_column": "question_id"}}))
+
+    def look(*options, ok=(0,)):
+        return daemon.json("check", f"{w.schema}.answer", *options, ok=ok)
+    expect(look(), "equal", 200)
+    w.sql("UPDATE answer SET text = 'new' WHERE id <= 20", "UPDATE answer SET question_id = 1 WHERE id = 20")
+    w.equal(daemon)
+    damage = Damage(w, "faq")
+    have = damage.stored("answer:20", "question:1")
+    damage.put("answer:20", {**have["_source"], "text": "no"}, int(have["_version"]) + 1, "question:1")
+    wished = [("answer:20", "different", "text different")]
+    expect(look(ok=(1,)), "different", 21, wished)
+    expect(look("--repair"), "equal", 21, wished, repaired=1)
+    w.equal(daemon)
+
+
+def test_a_check_under_a_load_gives_no_false_alarm(w):
+    daemon, _ = make(w)
+    end = threading.Event()
+
+    def load():
+        while not end.is_set():
+            key = w.rng.randrange(1200)
+            w.sql(f"REPLACE INTO item (id, name) VALUES ({key}, 'r')" if w.rng.random() < 0.9 else f"DELETE FROM item WHERE id = {key}")
+    writer = threading.Thread(target=load)
+    writer.start()
+    try:
+        answers = [check(w, daemon, "--since", LONG_AGO, ok=(0, 75)) for _ in range(5)]
+    finally:
+        end.set()
+        writer.join()
+    if any(answer["differences"] for answer in answers) or sum(answer["equal"] for answer in answers) < 1000:
+        raise Failed(f"{answers}")
+    w.equal(daemon)
+    answer = check(w, daemon)
+    expect(answer, "equal", answer["documents"])

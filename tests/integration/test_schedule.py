@@ -110,3 +110,21 @@ def test_a_comparison_waits_for_its_time_and_for_its_index(w):
     daemon.start()
     if w.table(daemon, "item")["verify_due"] is not None:
         raise Failed("the status names a time at which nothing happens")
+
+
+def test_a_definition_says_how_often_its_index_is_compared(w):
+    daemon, damage = follow(w, index=EVERY | {"verify_every": "never", "trees": False})
+    daemon.apply(w.definitions({"table": "item", "compare": {"every": "2s"}}, {"table": "other"}))
+    damage.change(7, rename)
+    wait_until("what differs is repaired", lambda: damage.stored(7)["_source"]["name"] == "n7", 60)
+    wait_until("it is compared again and again", lambda: len(reports(daemon, f"{w.schema}.item")) > 2, 60)
+    if reports(daemon, f"{w.schema}.other") or w.table(daemon, "other")["verify_due"]:
+        raise Failed("an index was compared that no definition wants compared")
+    daemon.apply(w.definitions({"table": "item", "compare": {"every": "365d"}}, {"table": "other"}))
+    daemon.stop()
+    daemon.configure(index=EVERY | {"verify_every": "2s", "trees": False})
+    daemon.start()
+    before = reports(daemon, f"{w.schema}.item")
+    wait_until("the other index is compared as the setting says", lambda: len(reports(daemon, f"{w.schema}.other")) > 1, 60)
+    if reports(daemon, f"{w.schema}.item") != before:
+        raise Failed("an index was compared earlier than its definition says")

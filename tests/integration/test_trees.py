@@ -3,7 +3,8 @@ import glob
 import threading
 
 import exchanging
-from servers import Failed, wait_until
+from servers import Failed, stays, wait_until
+from test_join import FORUM, forum
 from test_verify import Damage
 
 ON = {"trees": True, "exchange_every": "1s", "verify_every": "never", "verify_rate": 0}
@@ -312,3 +313,87 @@ def test_a_source_that_is_half_restored_empties_no_index(w):
         raise Failed(f"{compared}")
     if [r["repaired"] for r in found(daemon, f"{w.schema}.item") if r["repaired"]] or documents(w, "item") != before:
         raise Failed("something was changed")
+
+
+def exchanges(daemon):
+    return [j["table"] for j in daemon.json("job", "list")["items"] if j["kind"] == "exchange"]
+
+
+def test_an_index_that_is_built_is_not_exchanged_until_that_is_over(w):
+    daemon, _ = follow(w)
+    complete(w, daemon)
+    complete(w, daemon, "other")
+    daemon.stop()
+    daemon.start(environment={"MILLRACE_FAILPOINT": "build_filled:1:wait=6000"})
+    complete(w, daemon)
+    daemon.build(f"{w.schema}.item", "--no-wait")
+    wait_until("its rows are written", lambda: '"a failpoint is reached"' in daemon.log_tail(), 30)
+    wait_until("an exchange from before has ended", lambda: f"{w.schema}.item" not in exchanges(daemon), 30)
+    before = trees(w, daemon)["exchanges"]
+    exchanged(w, daemon, "other")
+    if trees(w, daemon)["exchanges"] != before:
+        raise Failed("it was exchanged while it was built")
+    if w.table(daemon, "item")["version"] != 1:
+        raise Failed("the build was over before")
+    wait_until("the build is over", lambda: w.table(daemon, "item")["version"] == 2, 30)
+    complete(w, daemon)
+    exchanged(w, daemon)
+
+
+def test_a_row_that_a_filter_leaves_out_is_in_neither_tree(w):
+    w.sql("CREATE TABLE item (id INT PRIMARY KEY, shown INT)", "INSERT INTO item SELECT seq, seq % 3 > 0 FROM seq_1_to_300")
+    daemon = w.follow(w.definitions({"table": "item", "filter": "shown = 1"}), index=ON)
+
+    if complete(w, daemon)["documents"] != 200:
+        raise Failed(f"{trees(w, daemon)}")
+    w.sql("INSERT INTO item SELECT 1000 + seq, 0 FROM seq_1_to_50", "UPDATE item SET shown = 0 WHERE id <= 60",
+          "UPDATE item SET shown = 1 - shown WHERE id > 200", "DELETE FROM item WHERE id IN (2, 299, 300)")
+    w.equal(daemon)
+    exchanged(w, daemon)
+    shown = int(w.sql("SELECT COUNT(*) FROM item WHERE shown = 1")[0][0])
+    if trees(w, daemon)["documents"] != shown:
+        raise Failed(f"not {shown}: {trees(w, daemon)}")
+    exchanging.found_nothing(daemon)
+
+
+def test_the_stream_waits_for_a_tree_that_lags(w):
+    daemon, _ = follow(w, n=10, ids=LONG, index=ON | {"exchange_every": "1h"})
+    complete(w, daemon)
+    daemon.stop()
+    daemon.start(environment={"MILLRACE_FAILPOINT": "trees_taken:1:wait=600000"})  # the trees take nothing any more
+    w.sql(f"INSERT INTO item SELECT CONCAT('{LONG}', 100 + seq), 'new' FROM seq_1_to_12000")
+    wait_until("some of it is written", lambda: w.engine.count(w.index("item")) > 10, 30)
+    stays("not all of it is written", lambda: w.engine.count(w.index("item")) < 12010, 4)
+    daemon.kill()
+    daemon.start()
+    w.equal(daemon, seconds=60)
+
+
+def test_children_that_move_and_go_under_a_load_are_no_difference_for_an_exchange(w):
+    w.sql(*FORUM, "INSERT INTO question SELECT seq, 'q' FROM seq_1_to_30", "INSERT INTO answer SELECT seq, seq % 30 + 1, 'a' FROM seq_1_to_200",
+          "INSERT INTO remark SELECT seq, 1, seq % 200 + 1, NULL, 'r' FROM seq_1_to_200")
+    daemon = w.follow(forum(w), index=ON)
+    complete(w, daemon, "question")
+    end = threading.Event()
+
+    def load():
+        while not end.is_set():
+            one, other, root = (w.rng.randrange(n) for n in (220, 220, 32))
+            w.sql(w.rng.choice([f"UPDATE answer SET question_id = {root} WHERE id = {one}", f"DELETE FROM answer WHERE id = {one}",
+                                f"REPLACE INTO answer VALUES ({one}, {root}, 'new')", f"UPDATE remark SET answer_id = {other} WHERE n = {one}",
+                                f"REPLACE INTO remark VALUES ({one}, 1, {other}, NULL, 'new')", f"DELETE FROM question WHERE id = {root}",
+                                f"REPLACE INTO question VALUES ({root}, 'new')"]))
+
+    writer = threading.Thread(target=load)
+    writer.start()
+    try:
+        for _ in range(3):
+            exchanged(w, daemon, "question")
+    finally:
+        end.set()
+        writer.join()
+    w.equal(daemon)
+    exchanged(w, daemon, "question")
+    exchanging.found_nothing(daemon)
+    if trees(w, daemon, "question")["documents"] != w.engine.count(w.index("forum")):
+        raise Failed(f"{trees(w, daemon, 'question')} for {w.engine.count(w.index('forum'))} documents")

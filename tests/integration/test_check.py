@@ -120,6 +120,24 @@ def test_a_check_that_is_killed_goes_on_where_it_was(w):
     expect(daemon.json("report", "get", job), "different", 999, [("3", "different", "name different"), ("990", "different", "name different")])
 
 
+def test_a_check_that_is_killed_in_its_repair_repairs_the_rest(w):
+    daemon, damage = make(w)
+    for point in ("repair_submitted", "repair_written"):
+        for key in (9, 10):
+            damage.change(key, rename)
+        daemon.stop()
+        daemon.start(environment={"MILLRACE_FAILPOINT": point + ":1:kill"})
+        wait_until("it follows", lambda: daemon.command("verify", f"{w.schema}.item", "--key", "6", ok=(0, 75)).returncode == 0)
+        job = check(w, daemon, "--since", LONG_AGO, "--repair", "--no-wait")["job"]
+        wait_until(f"the daemon is killed at {point}", lambda: daemon.process.poll() is not None, 30)
+        daemon.start()
+        wait_until("the job is over", lambda: not daemon.json("job", "list")["items"], 60)
+        report = daemon.json("report", "get", job)
+        if (report["verdict"], report["documents"]) != ("equal", 999):
+            raise Failed(f"{report}")
+        w.equal(daemon)
+
+
 def test_a_table_that_does_not_say_what_has_changed_is_named(w):
     daemon, _ = make(w, 10)
     refused = daemon.command("check", f"{w.schema}.plain", ok=(1, 2))

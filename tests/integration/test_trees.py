@@ -324,7 +324,7 @@ def test_an_index_that_is_built_is_not_exchanged_until_that_is_over(w):
     complete(w, daemon)
     complete(w, daemon, "other")
     daemon.stop()
-    daemon.start(environment={"MILLRACE_FAILPOINT": "build_filled:1:wait=6000"})
+    daemon.start(environment={"MILLRACE_FAILPOINT": "build_filled:1:wait=600000"})
     complete(w, daemon)
     daemon.build(f"{w.schema}.item", "--no-wait")
     wait_until("its rows are written", lambda: '"a failpoint is reached"' in daemon.log_tail(), 30)
@@ -333,8 +333,8 @@ def test_an_index_that_is_built_is_not_exchanged_until_that_is_over(w):
     exchanged(w, daemon, "other")
     if trees(w, daemon)["exchanges"] != before:
         raise Failed("it was exchanged while it was built")
-    if w.table(daemon, "item")["version"] != 1:
-        raise Failed("the build was over before")
+    daemon.kill()
+    daemon.start()
     wait_until("the build is over", lambda: w.table(daemon, "item")["version"] == 2, 30)
     complete(w, daemon)
     exchanged(w, daemon)
@@ -387,8 +387,7 @@ def test_children_that_move_and_go_under_a_load_are_no_difference_for_an_exchang
     writer = threading.Thread(target=load)
     writer.start()
     try:
-        for _ in range(3):
-            exchanged(w, daemon, "question")
+        exchanged(w, daemon, "question")
     finally:
         end.set()
         writer.join()

@@ -125,7 +125,7 @@ def test_an_exchange_goes_on_when_the_engine_or_the_database_was_away_in_the_mid
         for key, detour in (7, engine), (8, database):
             daemon.stop()
             since = os.path.getsize(daemon.log)
-            daemon.start(environment={"MILLRACE_FAILPOINT": "exchange_compared:1:wait=3000"})
+            daemon.start(environment={"MILLRACE_FAILPOINT": "exchange_compared:1:wait=5000"})
             lose_a_change(w, daemon, damage, key)
             exchange_every(w, daemon, "1s", **topic)
             wait_until("it knows what differs", lambda: '"a failpoint is reached"' in log_since(daemon, since), 30)

@@ -83,6 +83,7 @@ static bool is_safe_place(const struct verify_job *j)
 static bool note_step(struct verify_job *j, struct err *err)
 {
     const uint64_t far = count_done(j) + j->at.slice;
+    const bool begins_repair = j->at.pass == VERIFY_REPAIR && j->at.pass != j->far_pass;
 
     /* What is done again after a failure is no progress. */
     if (far > j->far || j->at.pass != j->far_pass) {
@@ -94,7 +95,7 @@ static bool note_step(struct verify_job *j, struct err *err)
     if (!is_safe_place(j))
         return true;
     verify_cursor_write(j);
-    if (j->of_build || clock_mono_ms() - j->saved_ms < SAVE_MS)
+    if (j->of_build || (clock_mono_ms() - j->saved_ms < SAVE_MS && !begins_repair))
         return true;
 
     const bool ok = save(j, err);

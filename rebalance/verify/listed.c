@@ -2,6 +2,8 @@
 
 #include "rebalance/verify/job.h"
 
+#include "src/base/failpoint.h"
+
 #define LATER_MS 2000
 
 /* The larger side, or what an exchange or a check is about. */
@@ -64,7 +66,8 @@ static bool counts_first(const struct verify_job *j)
 
 static void add(struct verify_job *j, const struct verify_key *k)
 {
-    const bool waits = counts_first(j) && verify_may_be_repaired(k);
+    const bool waits =
+        counts_first(j) && k->state == VERIFY_DIFFERS && verify_may_be_repaired(k);
 
     verify_result_add(waits ? &j->wrong : &j->result, k, j->values);
     if (waits)
@@ -75,15 +78,22 @@ static bool settle_group(struct verify_job *j, struct verify_run *run, size_t n,
                          struct err *err)
 {
     run->patience = patience_of(j);
-    if (!verify_job_settle(j, run, run->keys, n, j->repair && !counts_first(j), err))
+    run->counts_only = counts_first(j);
+    if (!verify_job_settle(j, run, run->keys, n, j->repair, err))
         return false;
-    for (size_t i = 0; i < n; i++)
+    if (j->at.pass == VERIFY_REPAIR)
+        verify_result_end_repair(&j->result, run->keys, n);
+    for (size_t i = 0; i < n && j->at.pass != VERIFY_REPAIR; i++)
         add(j, &run->keys[i]);
     j->at.slice += n;
+    FAILPOINT(verify_listed);
     return true;
 }
 
-/* All of the list was looked at: what differs is repaired, or is too much for that. */
+/*
+ * All of the list was looked at: what differs is repaired, or is too much for that. It is told
+ * before it is repaired: who goes on after a kill finds it equal.
+ */
 static void end_list(struct verify_job *j)
 {
     const bool is_repaired =
@@ -91,12 +101,11 @@ static void end_list(struct verify_job *j)
         verify_result_is_little(&j->wrong, count_all(j, &j->wrong), j->n_differ);
 
     j->is_refused = j->wrong.n_ids > 0 && !is_repaired;
-    if (j->is_refused)
-        verify_result_merge(&j->result, &j->wrong);
+    verify_result_merge(&j->result, &j->wrong);
     verify_result_free(&j->open);
-    j->open = is_repaired ? j->wrong : (struct verify_result){0};
-    if (!is_repaired)
-        verify_result_free(&j->wrong);
+    j->open = (struct verify_result){.ids = j->wrong.ids, .n_ids = j->wrong.n_ids};
+    j->wrong.ids = (struct buf){0};
+    verify_result_free(&j->wrong);
     j->wrong = (struct verify_result){0};
     j->at.slice = 0;
     j->at.pass = is_repaired ? VERIFY_REPAIR : VERIFY_OVER;

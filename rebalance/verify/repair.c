@@ -32,6 +32,11 @@ bool verify_may_be_repaired(const struct verify_key *k)
            (k->state == VERIFY_APART && k->reason == VERIFY_DROPPED);
 }
 
+static bool is_repaired_now(const struct verify_run *run, const struct verify_key *k)
+{
+    return verify_may_be_repaired(k) && !(run->counts_only && k->state == VERIFY_DIFFERS);
+}
+
 /*
  * Have the row read again for the document at this routing, whose stored version is `stored`.
  * Does nothing if the stream must first come further: the write would wait for that.
@@ -78,7 +83,7 @@ static bool delete_unexplained(const struct verify_run *run, struct err *err)
         const struct verify_key *k = &run->keys[i];
 
         for (size_t c = 0;
-             ok && k->key.len == 0 && verify_may_be_repaired(k) && c < k->look.n_copies; c++) {
+             ok && k->key.len == 0 && is_repaired_now(run, k) && c < k->look.n_copies; c++) {
             verify_run_live(run);
             ok = search_delete_document(run->co->opt.search, run->index, k->id,
                                         k->look.copies[c].routing,
@@ -98,7 +103,7 @@ static void add_key(const struct verify_run *run, struct repairs *r, const struc
 {
     const struct verify_look *look = &k->look;
 
-    if (!verify_may_be_repaired(k) || k->key.len == 0)
+    if (!is_repaired_now(run, k) || k->key.len == 0)
         return;
     if (look->is_wanted && is_first)
         add(run, r, k, look->routing, version_at(look, look->routing));
@@ -146,28 +151,35 @@ static bool submit(const struct verify_run *run, const struct repairs *r, struct
 static void open_again(struct verify_run *run)
 {
     for (size_t i = 0; i < run->n_keys; i++)
-        if (verify_may_be_repaired(&run->keys[i]))
+        if (is_repaired_now(run, &run->keys[i])) {
+            run->keys[i].was_different = run->keys[i].state == VERIFY_DIFFERS;
             run->keys[i].state = VERIFY_OPEN;
+        }
 }
 
+/* What the engine refuses becomes a dead letter, and stays different. */
 static void note_repaired(struct verify_run *run)
 {
-    for (size_t i = 0; i < run->n_keys; i++)
-        run->keys[i].is_repaired =
-            run->keys[i].n_told > 0 && run->keys[i].state == VERIFY_EQUAL;
+    for (size_t i = 0; i < run->n_keys; i++) {
+        struct verify_key *k = &run->keys[i];
+
+        k->is_repaired = k->n_told > 0 && k->state == VERIFY_EQUAL;
+        if (k->was_different && k->state == VERIFY_APART && k->reason == VERIFY_DEAD_LETTER)
+            k->state = VERIFY_DIFFERS;
+    }
 }
 
-static bool any_may_be_repaired(const struct verify_run *run)
+static bool any_is_repaired_now(const struct verify_run *run)
 {
     for (size_t i = 0; i < run->n_keys; i++)
-        if (verify_may_be_repaired(&run->keys[i]))
+        if (is_repaired_now(run, &run->keys[i]))
             return true;
     return false;
 }
 
 static bool repair(struct verify_run *run, bool is_first, struct err *err)
 {
-    if (!any_may_be_repaired(run))
+    if (!any_is_repaired_now(run))
         return true;
 
     const size_t room = count_room(run);
@@ -180,7 +192,7 @@ static bool repair(struct verify_run *run, bool is_first, struct err *err)
     bool ok = delete_unexplained(run, err) && (r.n == 0 || submit(run, &r, err));
 
     if (ok && wait_for(run, &r)) {
-        FAILPOINT(repair_written);
+        FAILPOINT(verify_repaired);
         open_again(run);
         ok = verify_run_settle(run, err);
     }

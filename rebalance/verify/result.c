@@ -150,6 +150,60 @@ void verify_result_add_orphan(struct verify_result *r, struct str id, struct str
     list_finding(r, &k, &f, false);
 }
 
+static bool is_repaired(const struct verify_key *keys, size_t n, struct str element)
+{
+    struct buf id = {0};
+    bool is = false;
+
+    (void)json_find_text(element, "/id", &id);
+    for (size_t i = 0; i < n && !is; i++)
+        is = keys[i].state == VERIFY_EQUAL && str_equal(keys[i].id, buf_str(&id));
+    buf_free(&id);
+    return is;
+}
+
+/* Their "false" in the list becomes "true ". */
+static void mark_repaired(struct verify_result *r, const struct verify_key *keys, size_t n)
+{
+    struct json_reader reader;
+    struct str element, flag;
+    struct buf list = {0};
+
+    buf_printf(&list, "[%" STR_FMT "]", STR_ARG(buf_str(&r->differences)));
+    json_reader_init(&reader, buf_str(&list));
+    for (bool more = json_enter_array(&reader);
+         more && json_next_element(&reader) && json_read_raw(&reader, &element);)
+        if (is_repaired(keys, n, element) && json_find(element, "/repaired", &flag) &&
+            str_equal(flag, STR("false")))
+            memcpy(r->differences.ptr + (flag.ptr - list.ptr) - 1, "true ", 5);
+    buf_free(&list);
+}
+
+/* What the engine refuses becomes a dead letter, and stays different. */
+static bool still_differs(const struct verify_key *k)
+{
+    return k->state == VERIFY_DIFFERS ||
+           (k->state == VERIFY_APART && k->reason == VERIFY_DEAD_LETTER);
+}
+
+void verify_result_end_repair(struct verify_result *r, const struct verify_key *keys, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct verify_key *k = &keys[i];
+
+        if (still_differs(k))
+            continue;
+        r->differing--;
+        r->equal += k->state == VERIFY_EQUAL;
+        r->repaired += k->state == VERIFY_EQUAL;
+        if (k->state == VERIFY_APART) {
+            r->apart[k->reason]++;
+            list_apart(r, k);
+        }
+    }
+    mark_repaired(r, keys, n);
+}
+
 static void append_list(struct buf *list, uint64_t *n, const struct buf *more, uint64_t n_more)
 {
     if (n_more == 0 || !has_room(list, *n))

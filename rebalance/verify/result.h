@@ -40,6 +40,8 @@ void verify_result_add(struct verify_result *r, const struct verify_key *k, bool
 /* Add a child without parent. Its document is equal to its row, and counted as such elsewhere.
  */
 void verify_result_add_orphan(struct verify_result *r, struct str id, struct str routing);
+/* The keys were added as ones that differ: note which of them a repair has made equal. */
+void verify_result_end_repair(struct verify_result *r, const struct verify_key *keys, size_t n);
 /* Put an id on the list. */
 void verify_result_list_id(struct verify_result *r, struct str id);
 /* Add all that `more` has, but for its ids. */

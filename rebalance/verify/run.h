@@ -65,6 +65,7 @@ struct verify_key {
     size_t n_told;
     enum verify_state state;
     enum verify_reason reason;
+    bool was_different; /* before a repair */
     bool is_repaired;
 };
 
@@ -105,6 +106,7 @@ struct verify_run {
     struct verify_rules rules;
 
     struct verify_patience patience;
+    bool counts_only; /* of what differs; a repair leaves that for later */
     struct verify_key *keys;
     size_t n_keys;
     unsigned n_looks;
@@ -143,6 +145,6 @@ static inline void verify_run_live(const struct verify_run *run)
 bool verify_run_settle(struct verify_run *run, struct err *err) MUST_CHECK;
 /* Have the rows of what differs read again, and look again. Blocks. */
 bool verify_run_repair(struct verify_run *run, struct err *err) MUST_CHECK;
-/* Whether that would read the row of the key again. */
+/* Whether that would read the row of the key again, now or later. */
 bool verify_may_be_repaired(const struct verify_key *k);
 #endif

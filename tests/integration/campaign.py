@@ -213,17 +213,19 @@ POINTS = {
     "definitions_stored": (apply, 2, 1), "setting_stored": (set_delivery, 2, 1),
     "pause_stored": (pause, 3, 2),
     "ddl_met": (reshape, 3, 1), "shape_stored": (reshape, 3, 1), "stop_stored": (empty, 2, 1),
-    "verify_sampled": (build, 3, 3), "build_compared": (build, 3, 1), "verify_saved": (verify, 3, 2), "verify_reported": (verify, 3, 1),
+    "verify_sampled": (build, 3, 3), "build_compared": (build, 3, 1), "verify_saved": (verify, 3, 2), "verify_sliced": (verify, 3, 2),
+    "verify_reported": (verify, 3, 1),
     "trees_half_noted": (exchange, 3, 4), "trees_begun": (build, 2, 1), "trees_filled": (build, 2, 2), "trees_taken": (write, 3, 8),
     "exchange_begun": (exchange, 2, 3), "exchange_drained": (exchange, 2, 2), "exchange_taken": (exchange, 2, 2),
     "exchange_compared": (exchange, 2, 2), "exchange_ended": (exchange, 2, 2),
     "xa_spilled": (prepare, 2, 6), "epoch_stored": (lose_log, 1, 1),
 }
-ELSEWHERE = {"definitions_replaced": "test_retired", "version_dropped": "test_retired", "topic_stopped": "test_retired",
+ELSEWHERE = {"verify_listed": "test_verify_faults", "verify_repaired": "test_verify_faults",
+             "definitions_replaced": "test_retired", "version_dropped": "test_retired", "topic_stopped": "test_retired",
              "build_judged": "test_worse", "version_parked": "test_worse", "version_resumed": "test_worse",
              "letters_discarded": "test_retired", "return_ordered": "test_rollback", "alias_returned": "test_rollback",
              "version_returned": "test_rollback",
-             "repair_submitted": "test_trees_faults", "repair_written": "test_trees_faults",
+             "repair_submitted": "test_trees_faults",
              "lineage_marked": "test_failpoints: needs a second server", "replay_wanted": "test_dead_letters"}
 PATIENCE = {write: 6, lose_log: 40}  # seconds for a daemon to come there, others 20; who does not is killed all the same
 MISSES = 10  # of a point that none came to yet

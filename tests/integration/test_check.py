@@ -122,7 +122,7 @@ def test_a_check_that_is_killed_goes_on_where_it_was(w):
 
 def test_a_check_that_is_killed_in_its_repair_repairs_the_rest(w):
     daemon, damage = make(w)
-    for point in ("repair_submitted", "repair_written"):
+    for point in ("repair_submitted", "verify_repaired"):
         for key in (9, 10):
             damage.change(key, rename)
         daemon.stop()

@@ -158,12 +158,46 @@ static void much_is_a_twentieth_or_ten_thousand_and_what_a_list_leaves_out_count
     assert_true(is_little(10000, 1000000, 10000));
 }
 
+/* What was told before a repair counts as repaired once it is equal, also after a kill. */
+static void the_end_of_a_repair_says_of_each_difference_whether_it_is_repaired(void **state)
+{
+    (void)state;
+    struct verify_result r = {0};
+    struct verify_key keys[] = {
+        key_of(STR("an \"id\""), VERIFY_DIFFERS), key_of(STR("2"), VERIFY_DIFFERS),
+        key_of(STR("3"), VERIFY_DIFFERS), key_of(STR("4"), VERIFY_DIFFERS)};
+
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        verify_result_add(&r, &keys[i], false);
+    keys[0].state = VERIFY_EQUAL;
+    keys[2].state = keys[3].state = VERIFY_APART;
+    keys[2].reason = VERIFY_DEAD_LETTER;
+    keys[3].reason = VERIFY_CHANGING;
+    verify_result_end_repair(&r, keys, ARRAY_LEN(keys));
+    assert_int_equal(r.documents, 4);
+    assert_int_equal(r.equal, 1);
+    assert_int_equal(r.repaired, 1);
+    assert_int_equal(r.differing, 2);
+    assert_int_equal(r.apart[VERIFY_CHANGING], 1);
+    assert_int_equal(r.apart[VERIFY_DEAD_LETTER], 0);
+    assert_int_equal(r.counts[VERIFY_MISSING], 4);
+
+    const char *second = strstr(r.differences.ptr, "\"id\":\"2\"");
+
+    assert_non_null(second);
+    assert_ptr_equal(strstr(r.differences.ptr, "true"), strstr(r.differences.ptr, "true ,"));
+    assert_true(strstr(r.differences.ptr, "true") < second);
+    assert_null(strstr(second, "true"));
+    verify_result_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_verdict_is_open_while_a_later_look_may_tell),
         cmocka_unit_test(a_child_without_parent_is_counted_and_listed_and_is_no_difference),
         cmocka_unit_test(lists_have_a_bound_and_counts_have_none),
+        cmocka_unit_test(the_end_of_a_repair_says_of_each_difference_whether_it_is_repaired),
         cmocka_unit_test(a_cursor_brings_back_the_place_and_what_was_found),
         cmocka_unit_test(much_is_a_twentieth_or_ten_thousand_and_what_a_list_leaves_out_counts),
     };

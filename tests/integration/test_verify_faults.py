@@ -1,0 +1,89 @@
+"""`verify` when something dies, breaks, waits or changes in the middle: it goes on from its cursor, says what it waits for,
+and counts apart what cannot be judged."""
+from servers import Failed, wait_until
+from test_dead_letters import broken, followed, letters
+from test_failpoints import armed, until_dead
+from test_verify import Damage, make
+from test_verify_all import expect, fill, verify
+
+
+def begin(w, daemon, *options, table="orders"):
+    return verify(w, daemon, "--no-wait", *options, table=table)["job"]
+
+
+def progress(daemon, job):
+    return daemon.json("report", "get", job, ok=(0, 2))
+
+
+def ended(daemon, job, seconds=60):
+    """The report of the job, once it is there."""
+    return wait_until(lambda: f"job {job} has its report, but {progress(daemon, job)}",
+                      lambda: (r := progress(daemon, job)) and "verdict" in r and r, seconds)
+
+
+def follows(w, daemon):
+    """A daemon that has just started can compare."""
+    wait_until("it follows", lambda: daemon.command("verify", f"{w.schema}.orders", "--key", "6", ok=(0, 75)).returncode == 0)
+
+
+def killed(w, daemon, point, nth, *options):
+    """A verification whose daemon is killed at this point, and goes on in the next one, which runs."""
+    daemon.stop()
+    daemon.start(environment=armed(point, nth))
+    follows(w, daemon)
+    job = begin(w, daemon, *options)
+    until_dead(daemon, point)
+    return job
+
+
+def lose_many(w, damage, keys):
+    """Documents of orders that go at once, and the first one's values."""
+    w.engine.ask("POST", f"/{damage.index}/_refresh")
+    w.engine.ask("POST", f"/{damage.index}/_delete_by_query?refresh=true", {"query": {"terms": {"_id": [str(key) for key in keys[1:]]}}})
+    damage.change(keys[0], lambda d: d.update(note="x"))
+    return [(str(keys[0]), "different", "note different")] + [(str(key), "missing") for key in keys[1:]]
+
+
+def test_a_verification_that_is_killed_in_a_repair_goes_on_and_names_all_that_it_found(w):
+    definitions = make(w)
+    fill(w, 4000)
+    daemon, damage = w.follow(definitions), Damage(w)
+    for i, (point, nth) in enumerate((("verify_sliced", 2), ("verify_listed", 2), ("verify_repaired", 1), ("verify_repaired", 2))):
+        wished = lose_many(w, damage, range(200 + 200 * i, 350 + 200 * i))  # two groups
+        job = killed(w, daemon, point, nth, "--repair")
+        daemon.start()
+        expect(ended(daemon, job), "equal", wished, repaired=len(wished))
+    w.equal(daemon)
+
+
+def test_a_verification_that_was_killed_goes_on_from_its_cursor_and_not_anew(w):
+    definitions = make(w)
+    fill(w, 5000)
+    daemon, damage = w.follow(definitions), Damage(w)
+    job = killed(w, daemon, "verify_saved", 2, "--rate", "1000")
+    damage.change(1, lambda d: d.update(note="x"))  # behind the cursor, and the ids do not show it
+    damage.change(5100, lambda d: d.update(note="x"))
+    daemon.start()
+    report = ended(daemon, job)
+    expect(report, "different", [("5100", "different", "note different")])
+    if report["documents"] != 5006:
+        raise Failed(f"some documents were counted twice, or not: {report}")
+    expect(verify(w, daemon, "--repair"), "equal", [(key, "different", "note different") for key in ("1", "5100")], repaired=2)
+
+
+def test_a_repair_that_the_engine_refuses_is_a_dead_letter_and_stays_different(w):
+    daemon, damage = followed(w), Damage(w, "part")
+    letter = broken(w, daemon)
+    w.sql("INSERT INTO part SELECT 10 + seq, seq, seq FROM seq_1_to_60")
+    wait_until("all are there", lambda: w.engine.count(damage.index) == 63)
+    for options in ([], ["--key", "2", "--key", "3"]):
+        daemon.command("dead-letter", "discard", str(letter["id"]), "-y")
+        damage.change(3, lambda d: d.update(a=9))
+        refused, lost = ("2", "different", "code different"), ("3", "different", "a different")
+        answer = daemon.json("verify", f"{w.schema}.part", *options, "--repair", ok=(1,))
+        expect(answer, "different", [refused, lost], repaired=1)
+        if (answer["differing"], [d["repaired"] for d in answer["differences"]]) != (1, [d["id"] == "3" for d in answer["differences"]]):
+            raise Failed(f"{answer}")
+        letter, = letters(daemon)
+        if letter["doc_id"] != "2":
+            raise Failed(f"{letter}")

@@ -1,6 +1,7 @@
 """`verify` when something dies, breaks, waits or changes in the middle: it goes on from its cursor, says what it waits for,
 and counts apart what cannot be judged."""
-from servers import Failed, wait_until
+from detour import Detour
+from servers import Failed, free_port, wait_until
 from test_dead_letters import broken, followed, letters
 from test_failpoints import armed, until_dead
 from test_verify import Damage, make
@@ -87,3 +88,46 @@ def test_a_repair_that_the_engine_refuses_is_a_dead_letter_and_stays_different(w
         letter, = letters(daemon)
         if letter["doc_id"] != "2":
             raise Failed(f"{letter}")
+
+
+def waits(daemon, job, word):
+    """The job says what it waits for, in its progress and in the list of jobs."""
+    def says():
+        listed, = [j for j in daemon.json("job", "list")["items"] if j["id"] == job] or [{"waits_for": ""}]
+        why = progress(daemon, job).get("waits_for", ""), listed["waits_for"]
+        return all(word in each for each in why) and why
+    return wait_until(lambda: f"job {job} waits, but {progress(daemon, job)}; {daemon.json('job', 'list')}", says, 30)
+
+
+def moves(daemon, job, since):
+    wait_until(lambda: f"job {job} has done more than {since}, but {progress(daemon, job)}",
+               lambda: progress(daemon, job).get("rows_done", 0) > since, 30, 0.02)
+
+
+def test_a_side_that_is_away_in_the_middle_is_waited_for_and_told(w):
+    with Detour(w.engine.port) as engine, Detour(w.db.port) as database:
+        definitions = make(w)
+        definitions["topics"][0]["address"] = f"127.0.0.1:{database.port}"
+        fill(w)
+        daemon, damage = w.follow(definitions, search={"url": [f"http://127.0.0.1:{engine.port}"]}), Damage(w)
+        damage.lose(1900)
+        for side, port, word in ((engine, w.engine.port, "http://127.0.0.1"), (database, w.db.port, "MySQL at 127.0.0.1")):
+            job = begin(w, daemon, "--rate", "1500")
+            for since in (0, 2100):  # in the rows, and in the ids
+                moves(daemon, job, since)
+                side.lead_to(free_port())
+                waits(daemon, job, word)
+                side.lead_to(port)
+            report = ended(daemon, job)
+            expect(report, "different", [("1900", "missing")])
+            if report["documents"] != 2006:
+                raise Failed(f"{report}")
+        daemon.stop()
+        daemon.start(environment={"MILLRACE_FAILPOINT": "verify_repaired:1:wait=2000"})
+        follows(w, daemon)
+        job = begin(w, daemon, "--repair")
+        wait_until("the repair has written", lambda: damage.stored(1900)["found"], 30, 0.02)
+        engine.lead_to(free_port())
+        waits(daemon, job, "127.0.0.1")
+        engine.lead_to(w.engine.port)
+        expect(ended(daemon, job), "equal", [("1900", "missing")], repaired=1)

@@ -131,3 +131,31 @@ def test_a_side_that_is_away_in_the_middle_is_waited_for_and_told(w):
         waits(daemon, job, "127.0.0.1")
         engine.lead_to(w.engine.port)
         expect(ended(daemon, job), "equal", [("1900", "missing")], repaired=1)
+
+
+def test_a_table_or_version_that_becomes_another_in_the_middle_is_unknown_and_one_that_was_closed_is_compared(w):
+    definitions = make(w)
+    fill(w)
+    daemon = w.follow(definitions)
+
+    def during(what):
+        job = begin(w, daemon, "--rate", "1000")
+        moves(daemon, job, 0)
+        what(job)
+        return ended(daemon, job)
+
+    def close_for_a_while(job):
+        w.engine.ask("POST", f"/{w.index('orders')}_v1/_close")
+        waits(daemon, job, "closed")
+        w.engine.ask("POST", f"/{w.index('orders')}_v1/_open")
+
+    report = during(close_for_a_while)
+    if (report["verdict"], report["documents"]) != ("equal", 2006):
+        raise Failed(f"{report}")
+    for version, what in enumerate((lambda _: daemon.build(f"{w.schema}.orders"),
+                                    lambda _: w.sql("ALTER TABLE orders ADD COLUMN late INT DEFAULT 7")), 1):
+        report = during(what)
+        if report["verdict"] != "unknown" or f"version {version} of index" not in report["why"] or report["differences"]:
+            raise Failed(f"{report}")
+        wait_until("the next version is there", lambda version=version: w.table(daemon, "orders")["version"] == version + 1)
+    expect(verify(w, daemon), "equal", [])

@@ -151,7 +151,6 @@ static void pay(struct verify_job *j, uint64_t before)
 /* Begin again from the last cursor after a while. Returns false if that is of no use. */
 static bool survive(struct verify_job *j, const struct err *err)
 {
-    read_links_close(&j->links); /* one of them may be dead */
     verify_documents_close(j);
     read_links_close(&j->links); /* the server may have ended them */
     sample_clear(j->sample);

@@ -40,6 +40,7 @@ class Gate:
         self.engine, self.users, self.keys = engine, users or {}, list(keys)
         self.refuse = None  # (method, path) -> status, or None to let it pass
         self.watch = None  # has begin(path, body) and end(path), called around what is passed on
+        self.alter = None  # (path, body of the answer) -> the body that is given instead
         self.passed, self.refused, self.packed = 0, 0, 0
         self.server = Server(("127.0.0.1", 0), self.handler())
         self.url = f"http://127.0.0.1:{self.server.server_port}"
@@ -116,7 +117,8 @@ class Gate:
                     connection.request(self.command, self.path, body or None, head)
                     done = connection.getresponse()
                     kept = [(k, v) for k, v in done.getheaders() if k.lower() not in DROPPED | {"content-type"}]
-                    self.answer(done.status, done.read(), done.getheader("Content-Type") or "text/plain", kept)
+                    given = gate.alter(self.path, done.read()) if gate.alter else done.read()
+                    self.answer(done.status, given, done.getheader("Content-Type") or "text/plain", kept)
                 finally:
                     connection.close()
                     if gate.watch:

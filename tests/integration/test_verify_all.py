@@ -158,11 +158,6 @@ def test_a_load_gives_no_false_alarm_and_two_runs_at_once_are_one(w):
 def test_what_cannot_be_judged_is_unknown_with_its_reason(w):
     daemon = w.follow(make(w))
     table = f"{w.schema}.orders"
-    w.engine.ask("POST", f"/{w.index('orders')}_v1/_close")
-    answer = verify(w, daemon, ok=(75,))
-    if answer["verdict"] != "unknown" or "closed" not in answer["why"]:
-        raise Failed(f"{answer}")
-    w.engine.ask("POST", f"/{w.index('orders')}_v1/_open")
     job = verify(w, daemon, "--no-wait", "--rate", "1")["job"]
     daemon.build(table)
     daemon.command("index", "delete", table, "--yes")

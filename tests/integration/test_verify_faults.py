@@ -1,11 +1,24 @@
 """`verify` when something dies, breaks, waits or changes in the middle: it goes on from its cursor, says what it waits for,
 and counts apart what cannot be judged."""
+import json
+import signal
+import subprocess
+import threading
+
 from detour import Detour
-from servers import Failed, free_port, wait_until
+from gate import Gate, Hold
+from servers import BINARY, Failed, free_port, parse_json, wait_until
 from test_dead_letters import broken, followed, letters
 from test_failpoints import armed, until_dead
-from test_verify import Damage, make
+from test_fan_out import definitions as orders_of_products
+from test_fan_out import load
+from test_held import two_tables
+from test_purge import key_of, put_purged_into
+from test_relations import grant_alone
+from test_verify import SHARDS, Damage, kinds, make
 from test_verify_all import expect, fill, verify
+
+OLDER = (1 << 53) - 7  # a version before the first epoch
 
 
 def begin(w, daemon, *options, table="orders"):
@@ -133,6 +146,210 @@ def test_a_side_that_is_away_in_the_middle_is_waited_for_and_told(w):
         expect(ended(daemon, job), "equal", [("1900", "missing")], repaired=1)
 
 
+def test_half_a_page_of_ids_from_an_engine_that_could_not_ask_all_shards_is_asked_for_again(w):
+    cut = []
+
+    def half(path, body):
+        answer = json.loads(body) if "_search" in path and len(cut) < 3 else {}
+        if "hits" not in answer:
+            return body
+        cut.append(path)
+        answer["hits"]["hits"] = answer["hits"]["hits"][1::2]
+        answer["_shards"]["failed"] = 1
+        return json.dumps(answer).encode()
+
+    with Gate(w.engine) as gate:
+        daemon, damage = w.follow(make(w), search={"url": gate.url}), Damage(w)
+        version = int(damage.stored(1)["_version"])
+        for key in range(70, 90):
+            damage.put(key, {"id": key}, version)
+        gate.alter = half
+        expect(verify(w, daemon, ok=(1,)), "different", [(str(key), "extra") for key in range(70, 90)])
+    if len(cut) < 3:
+        raise Failed("no answer was cut")
+
+
+def test_who_cannot_judge_for_half_a_minute_ends_with_75_and_says_why(w):
+    definitions = make(w)
+    w.sql("CREATE TABLE secret (id INT PRIMARY KEY)", "INSERT INTO secret VALUES (1)",
+          "CREATE TABLE shut (id INT PRIMARY KEY)", "INSERT INTO shut VALUES (1)",
+          "CREATE TABLE gone (id INT PRIMARY KEY)", "INSERT INTO gone SELECT seq FROM seq_1_to_500")
+    definitions["tables"] += w.definitions({"table": "secret"}, {"table": "shut"}, {"table": "gone"})["tables"]
+    grant_alone(w, "millrace@'127.0.0.1'", "orders", "item", "customer", "secret", "shut", "gone")
+    with Detour(w.engine.port) as engine:
+        daemon = w.follow(definitions)
+        other = w.millrace(search={"url": [f"http://127.0.0.1:{engine.port}"]})
+        w.sql("CREATE TABLE alone (id INT PRIMARY KEY)", "INSERT INTO alone VALUES (1)", f"GRANT SELECT ON {w.schema}.alone TO millrace@'127.0.0.1'")
+        other.apply(w.definitions({"table": "alone"}))
+        other.build(f"{w.schema}.alone")
+        w.sql(f"REVOKE SELECT ON {w.schema}.secret FROM millrace@'127.0.0.1'")
+        w.engine.ask("POST", f"/{w.index('shut')}_v1/_close")
+        gone = begin(w, daemon, "--rate", "100", table="gone")
+        moves(daemon, gone, 0)
+        w.engine.ask("DELETE", f"/{w.index('gone')}_v1")
+        engine.lead_to(free_port())
+        asked = [(daemon, "secret", "SELECT command denied"), (daemon, "shut", "closed"), (other, "alone", "127.0.0.1")]
+        running = [subprocess.Popen([BINARY, "verify", f"{w.schema}.{table}", "-o", "json", "--config", of.config_file], text=True,
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE) for of, table, _ in asked]
+        for (of, table, word), process in zip(asked, running):
+            out, error = process.communicate(timeout=90)
+            report = parse_json(out) if out else {}
+            if process.returncode != 75 or report["verdict"] != "unknown" or word not in report["why"]:
+                raise Failed(f"{table}: {process.returncode} {out} {error}")
+        report = ended(daemon, gone)
+        if report["verdict"] != "unknown" or "index_not_found" not in report["why"]:
+            raise Failed(f"{report}")
+
+
+def test_documents_of_an_older_or_newer_lineage_are_told_and_never_overwritten(w):
+    definitions = make(w)
+    fill(w, 200)
+    daemon, damage = w.follow(definitions), Damage(w)
+    source = damage.stored(1)["_source"]
+    damage.lose(1)
+    for what in ("_close", "_open"):  # its shards begin anew, and have forgotten the delete
+        w.engine.ask("POST", f"/{w.index('orders')}_v1/{what}")
+    wait_until("its shards are there", lambda: w.engine.ask("GET", f"/_cluster/health/{damage.index}")["status"] == "green")
+    damage.put(1, source, OLDER)
+    damage.put(77, {"id": 77}, OLDER)
+    damage.change(2, lambda d: None, above=1 << 53)
+    wished = [(key, "wrong_lineage") for key in ("1", "2", "77")]
+    before = [damage.stored(key) for key in (1, 2, 77)]
+    for options in ([], ["--repair"], ["--repair", "--yes"]):
+        expect(verify(w, daemon, *options, ok=(1,)), "different", wished)
+    if [damage.stored(key) for key in (1, 2, 77)] != before:
+        raise Failed("a document of another lineage was overwritten")
+    daemon.build(f"{w.schema}.orders")
+    expect(verify(w, daemon), "equal", [])
+
+
+def test_an_index_that_keeps_no_values_or_not_all_is_compared_by_ids_and_says_so(w):
+    w.sql("CREATE TABLE off (id INT PRIMARY KEY, note VARCHAR(20))", "CREATE TABLE cut (id INT PRIMARY KEY, note VARCHAR(20))",
+          "INSERT INTO off SELECT seq, 'as it is' FROM seq_1_to_100", "INSERT INTO cut SELECT seq, 'as it is' FROM seq_1_to_100",
+          "CREATE TABLE question (id INT PRIMARY KEY)", "CREATE TABLE answer (id INT PRIMARY KEY, question_id INT)",
+          "INSERT INTO question SELECT seq FROM seq_1_to_30", "INSERT INTO answer SELECT seq, seq % 30 + 1 FROM seq_1_to_90")
+    daemon = w.follow(w.definitions(
+        {"table": "off", "settings": dict(SHARDS), "mapping": {"_source": {"enabled": False}}},
+        {"table": "cut", "settings": dict(SHARDS), "mapping": {"_source": {"excludes": ["note"]}}},
+        {"table": "question", "index": "faq", "settings": dict(SHARDS), "mapping": {"_source": {"enabled": False}}, "join": {"name": "question"}},
+        {"table": "answer", "index": "faq", "settings": dict(SHARDS), "mapping": {"_source": {"enabled": False}},
+         "join": {"name": "answer", "parent": "question", "parent_column": "question_id"}}))
+    for table, first, wrong in (("off", "", {"note": "wrong"}), ("cut", "", {"note": "wrong"}), ("answer", "answer:", {"question_id": 7})):
+        damage = Damage(w, "faq" if first else table)
+        at = {"routing": "question:3"} if first else {}
+        version = int(damage.stored(f"{first}2", **at)["_version"])
+        answer = verify(w, daemon, table=table)
+        expect(answer, "equal", [])
+        if answer["values_compared"] is not False:
+            raise Failed(f"{table}: {answer}")
+        damage.put(f"{first}2", {"id": 2} | wrong, version + 1, **at)
+        damage.put(f"{first}500", {"id": 500}, version, **at)
+        w.engine.ask("DELETE", f"/{damage.index}/_doc/{first}32?version={version + 1}&version_type=external" + ("&routing=question:3" if first else ""))
+        wished = [(f"{first}32", "missing"), (f"{first}500", "extra")]
+        expect(verify(w, daemon, table=table, ok=(1,)), "different", wished)
+        expect(verify(w, daemon, "--repair", table=table), "equal", wished, repaired=2)
+        expect(verify(w, daemon, table=table), "equal", [])
+
+
+def test_rows_that_are_each_larger_than_a_page_are_compared(w):
+    w.sql("CREATE TABLE wide (id INT PRIMARY KEY, n INT, t LONGTEXT)",
+          *(f"INSERT INTO wide VALUES ({i}, {i}, REPEAT('some words ', {size}))" for i, size in enumerate([450000, 1, 400000], 1)))
+    daemon, damage = w.follow(w.definitions({"table": "wide", "settings": dict(SHARDS)})), Damage(w, "wide")
+    expect(verify(w, daemon, table="wide"), "equal", [])
+    damage.change(3, lambda d: d.update(n=-1))
+    damage.lose(1)
+    wished = [("1", "missing"), ("3", "different", "n different")]
+    expect(verify(w, daemon, table="wide", ok=(1,)), "different", wished)
+    expect(verify(w, daemon, "--repair", "--yes", table="wide"), "equal", wished, repaired=2)
+
+
+def counted(answer, verdict, **reasons):
+    """The verdict, and how many documents count apart with which reasons; each of them is listed."""
+    have = {name: n for name, n in answer["apart_counts"].items() if n}
+    if (answer["verdict"], have, answer["differing"]) != (verdict, reasons, 0) or len(answer["apart"]) < min(1000, sum(reasons.values())):
+        raise Failed(f"not {verdict} {reasons}: {answer}")
+
+
+def test_a_whole_verification_counts_apart_what_may_differ_for_a_known_reason(w):
+    definitions = make(w)
+    fill(w, 100)
+    w.sql("CREATE TABLE polled (id INT PRIMARY KEY, changed TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6), KEY (changed))",
+          "INSERT INTO polled (id) SELECT seq FROM seq_1_to_30",
+          "CREATE TABLE part (id INT PRIMARY KEY, code VARCHAR(20), a INT)", "INSERT INTO part VALUES (1, '10', 1), (2, '20', 1), (3, '30', 1)")
+    definitions["tables"] += w.definitions({"table": "polled", "sync_every": "1h", "daily_check_column": "changed"},
+                                           {"table": "part", "columns": ["id", {"name": "code", "type": "integer"}, "a"]})["tables"]
+    daemon, damage = w.follow(definitions), Damage(w)
+    w.sql("UPDATE customer SET name = 'Eve'")
+    counted(verify(w, daemon), "equal", not_followed=105)
+    w.sql("UPDATE customer SET name = 'Ann'")
+    daemon.command("index", "pause", f"{w.schema}.orders")
+    damage.lose(4)
+    counted(verify(w, daemon, ok=(75,)), "unknown", held=1)
+    daemon.command("index", "resume", f"{w.schema}.orders")
+    Damage(w, "polled").lose(7)
+    counted(verify(w, daemon, table="polled", ok=(75,)), "unknown", read_by_time=1)
+    broken(w, daemon)
+    counted(verify(w, daemon, table="part"), "equal", dead_letter=1)
+    version, stop = int(damage.stored(6)["_version"]), threading.Event()
+
+    def disturb(at):
+        while not stop.is_set():
+            at += 1
+            damage.put(6, {"id": 6, "total": at}, at)
+
+    thread = threading.Thread(target=disturb, args=(version,), daemon=True)
+    thread.start()
+    try:
+        answer = verify(w, daemon, ok=(1,))
+    finally:
+        stop.set()
+        thread.join()
+    if kinds(answer) != [("4", "missing")] or answer["apart"] != [{"id": "6", "reason": "changing"}]:
+        raise Failed(f"{answer}")
+    w.sql("DROP TABLE part")
+    wait_until("its table is stopped", lambda: w.table(daemon, "part")["state"] == "stopped", 60)
+    done = daemon.command("verify", f"{w.schema}.part", ok=(75,))
+    if done.stdout or "millrace status says why" not in done.stderr:
+        raise Failed(f"a stopped table has a report: {done}")
+
+
+def reached(daemon, point):
+    wait_until(f"{point} is reached", lambda: f'"a failpoint is reached","name":"{point}"' in daemon.log_tail(10**6), 60)
+
+
+def test_a_whole_verification_counts_apart_what_is_on_its_way(w):
+    """In three daemons at once, as each waits for a while before it says so."""
+    load(w, orders=1100)
+    w.sql("CREATE TABLE clan (id INT PRIMARY KEY)",
+          "CREATE TABLE house (id INT PRIMARY KEY, clan_id INT, FOREIGN KEY (clan_id) REFERENCES clan (id) ON DELETE CASCADE)",
+          "CREATE TABLE person (id INT PRIMARY KEY, house_id INT, FOREIGN KEY (house_id) REFERENCES house (id) ON DELETE CASCADE)",
+          "INSERT INTO clan VALUES (1), (2)", "INSERT INTO house VALUES (1, 1), (2, 2)", "INSERT INTO person SELECT seq, 2 - seq % 2 FROM seq_1_to_20")
+    with Gate(w.engine) as gate:
+        slow = two_tables(w, search={"url": gate.url})
+        wide, kin = w.follow(orders_of_products(w)), w.follow(w.definitions({"table": "house"}, {"table": "person"}))
+        slow.stop()
+        put_purged_into(w, slow, f"{w.index('busy')}_v1", "busy", [("7", key_of("7"))])
+        points = (slow, "purged_written"), (wide, "fan_out_paged"), (kin, "gone_deleted")
+        for daemon, point in points:
+            daemon.stop()
+            daemon.start(environment={"MILLRACE_FAILPOINT": f"{point}:1:wait=60000"})
+        w.sql("UPDATE product SET name = 'mug' WHERE id = 1", "DELETE FROM clan WHERE id = 1")
+        for daemon, point in points:
+            reached(daemon, point)
+        Damage(w, "busy").lose(7)
+        Damage(w, "house").lose(2)
+        counted(verify(w, slow, table="busy", ok=(75,)), "unknown", purged=1)
+        gate.watch = Hold()
+        gate.watch.open.clear()
+        w.sql("UPDATE idle SET a = 7")
+        jobs = [(slow, begin(w, slow, table="idle"), {"not_delivered": 1}), (wide, begin(w, wide), {"fan_out": 1100}),
+                (kin, begin(w, kin, table="house"), {"cascade": 1})]
+        for daemon, job, reasons in jobs:
+            counted(ended(daemon, job), "unknown", **reasons)
+            daemon.kill()
+        gate.watch.open.set()
+
+
 def test_a_table_or_version_that_becomes_another_in_the_middle_is_unknown_and_one_that_was_closed_is_compared(w):
     definitions = make(w)
     fill(w)
@@ -159,3 +376,38 @@ def test_a_table_or_version_that_becomes_another_in_the_middle_is_unknown_and_on
             raise Failed(f"{report}")
         wait_until("the next version is there", lambda version=version: w.table(daemon, "orders")["version"] == version + 1)
     expect(verify(w, daemon), "equal", [])
+
+
+def test_ctrl_c_leaves_the_job_running_and_its_report_has_positions_and_values_if_asked(w):
+    definitions = make(w)
+    fill(w, 1500)
+    daemon, damage, table = w.follow(definitions), Damage(w), f"{w.schema}.orders"
+    damage.change(4, lambda d: d["items"][0].update(qty=7))
+    w.sql("UPDATE orders SET note = 'before' WHERE id = 6")
+    wait_until("it is delivered", lambda: damage.stored(6)["_source"]["note"] == "before")
+    before = int(damage.stored(6)["_version"])
+    process = subprocess.Popen([BINARY, "verify", table, "--values", "--rate", "1000", "--config", daemon.config_file],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    job = wait_until("its job runs", lambda: daemon.json("job", "list")["items"])[0]["id"]
+    moves(daemon, job, 0)
+    process.send_signal(signal.SIGINT)
+    out, error = process.communicate(timeout=30)
+    if process.returncode in (0, 1) or out or "verdict" in progress(daemon, job):
+        raise Failed(f"after Ctrl-C {process.returncode} {out} {error}, {progress(daemon, job)}")
+    w.sql("UPDATE orders SET note = 'between' WHERE id = 6")
+    wait_until("it is delivered", lambda: damage.stored(6)["_source"]["note"] == "between")
+    between = int(damage.stored(6)["_version"])
+    report = ended(daemon, job)
+    expect(report, "different", [("4", "different", "items[0].qty different")])
+    path, = report["differences"][0]["paths"]
+    if (path["wanted"], path["found"]) != (1, 7):
+        raise Failed(f"no values: {path}")
+    if not before <= int(report["from"]) < between <= int(report["to"]):
+        raise Failed(f"{before}, {between}, from {report['from']} to {report['to']}")
+    said = daemon.command("verify", table, "--no-wait").stdout
+    job = daemon.json("job", "list")["items"][0]["id"]
+    if f"job {job} " not in said:
+        raise Failed(said)
+    path, = ended(daemon, job)["differences"][0]["paths"]
+    if "wanted" in path or "found" in path:
+        raise Failed(f"values are shown, and nobody asked for them: {path}")

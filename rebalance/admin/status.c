@@ -197,6 +197,8 @@ static void append_table(struct json_writer *w, const struct coordinator_view *v
     coordinator_put_time(w, STR("verify_due"), t->verify_due_ms);
     json_write_key(w, STR("trees"));
     append_trees(w, &t->trees);
+    json_write_key(w, STR("repairs"));
+    repair_counts_put(&t->repairs, w);
     coordinator_put_time(w, STR("delivered"), t->delivered_ms);
     append_build(w, &t->build);
     coordinator_put_wait(w, t->wait, table_name(definition_lead(v->definitions, t->d)));

@@ -11,11 +11,12 @@ struct table_sample {
     struct str table;
     struct index_counts counts;
     bool knows_dead;
-    uint64_t dead;                   /* letters */
-    double lag_s;                    /* negative: unknown, or nothing to deliver to */
-    double delivered_s;              /* since 1970; 0: not since the start */
-    const struct compared *compared; /* NULL: never; borrowed */
-    const struct table_trees *trees; /* NULL: should have none; borrowed */
+    uint64_t dead;                       /* letters */
+    double lag_s;                        /* negative: unknown, or nothing to deliver to */
+    double delivered_s;                  /* since 1970; 0: not since the start */
+    const struct compared *compared;     /* NULL: never; borrowed */
+    const struct table_trees *trees;     /* NULL: should have none; borrowed */
+    const struct repair_counts *repairs; /* NULL: searches use none; borrowed */
 };
 
 /* Tables that share an index are counted once, by the first of them. */
@@ -33,17 +34,42 @@ static struct table_sample sample_of(const struct coordinator_view *v,
         .delivered_s = leads ? (double)t->delivered_ms / 1000 : 0,
         .compared = leads && t->is_compared ? &t->compared : NULL,
         .trees = leads && t->trees.are_wanted ? &t->trees : NULL,
+        .repairs = leads && t->available != NULL ? &t->repairs : NULL,
     };
+}
+
+/* A child without parent is no difference, and what is of another lineage is never repaired. */
+static bool is_repairable(size_t kind)
+{
+    return kind != VERIFY_ORPHAN && kind != VERIFY_LINEAGE;
+}
+
+static struct str word_of(size_t kind)
+{
+    return str_from(verify_kind_word((enum verify_kind)kind));
 }
 
 static void put_compared(struct buf *out, struct str table, const struct compared *c)
 {
     metric_put_double(out, METRIC_TABLE_COMPARED, (double)c->at_ms / 1000, table);
     for (size_t i = 0; i < N_VERIFY_KINDS; i++)
-        if (i != VERIFY_ORPHAN) /* no difference */
+        if (i != VERIFY_ORPHAN)
             metric_put_u64(out, METRIC_TABLE_DIFFERENCES, c->found.counts[i], table,
-                           str_from(verify_kind_word((enum verify_kind)i)));
+                           word_of(i));
     metric_put_u64(out, METRIC_TABLE_REPAIRED, c->found.repaired, table);
+    for (size_t i = 0; i < N_VERIFY_KINDS; i++)
+        if (is_repairable(i))
+            metric_put_u64(out, METRIC_TABLE_REPAIRED_KINDS, c->found.repaired_counts[i], table,
+                           word_of(i));
+}
+
+static void put_repairs(struct buf *out, struct str table, enum repairer by,
+                        const uint64_t n[N_VERIFY_KINDS])
+{
+    for (size_t i = 0; i < N_VERIFY_KINDS; i++)
+        if (is_repairable(i))
+            metric_put_u64(out, METRIC_TABLE_REPAIRS, n[i], table, str_from(repairer_word(by)),
+                           word_of(i));
 }
 
 static void put_trees(struct buf *out, struct str table, const struct trees_view *t)
@@ -78,6 +104,10 @@ static void put_sample(struct buf *out, const struct table_sample *s)
         metric_put_double(out, METRIC_TABLE_DELIVERED, s->delivered_s, s->table);
     if (s->compared != NULL)
         put_compared(out, s->table, s->compared);
+    if (s->repairs != NULL)
+        put_repairs(out, s->table, REPAIRER_CHECK, s->repairs->n[REPAIRER_CHECK]);
+    if (s->trees != NULL && s->repairs != NULL)
+        put_repairs(out, s->table, REPAIRER_EXCHANGE, s->repairs->n[REPAIRER_EXCHANGE]);
     if (s->trees != NULL) {
         put_trees(out, s->table, &s->trees->now);
         put_exchanges(out, s->table, &s->trees->exchanges);

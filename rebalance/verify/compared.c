@@ -85,6 +85,24 @@ void exchanges_note(struct exchanges *e, const struct verify_result *found, uint
     e->why = (struct err){0};
 }
 
+const char *repairer_word(enum repairer by)
+{
+    static const char *const words[N_REPAIRERS] = {
+        [REPAIRER_CHECK] = "check",
+        [REPAIRER_EXCHANGE] = "exchange",
+    };
+
+    return words[by];
+}
+
+void repair_counts_put(const struct repair_counts *r, struct json_writer *w)
+{
+    json_open_object(w);
+    for (size_t i = 0; i < N_REPAIRERS; i++)
+        verify_result_put_kinds(w, str_from(repairer_word((enum repairer)i)), r->n[i]);
+    json_close_object(w);
+}
+
 uint64_t exchanges_n_ended(const struct exchanges *e)
 {
     uint64_t n = 0;

@@ -1,7 +1,7 @@
 /*
  * The last full comparison of an index version: when it ended, its verdict and its counts. The
  * store keeps it with the version (STORE_COMPARED), for status, metrics and doctor. And what
- * exchanges of its trees did since the start, which nobody stores.
+ * exchanges of its trees, and checks, did since the start, which nobody stores.
  *
  * @thread any
  */
@@ -59,5 +59,15 @@ void exchanges_note(struct exchanges *e, const struct verify_result *found, uint
                     const struct err *why, int64_t now_ms);
 /* How many were not put off. */
 uint64_t exchanges_n_ended(const struct exchanges *e);
+
+enum repairer { REPAIRER_CHECK = 0, REPAIRER_EXCHANGE, N_REPAIRERS };
+/* "check", "exchange" */
+const char *repairer_word(enum repairer by);
+
+/* What these have repaired since the start, by kind: of one index. Zero-initialise. */
+struct repair_counts {
+    uint64_t n[N_REPAIRERS][N_VERIFY_KINDS];
+};
+void repair_counts_put(const struct repair_counts *r, struct json_writer *w);
 
 #endif

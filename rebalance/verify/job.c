@@ -363,6 +363,18 @@ static void note_exchange(const struct verify_job *j, const struct err *failure)
     buf_free(&index);
 }
 
+static void note_repairs(const struct verify_job *j)
+{
+    struct buf index = {0};
+
+    if (!j->exchange && j->changed == NULL)
+        return;
+    coordinator_index_name(&index, j->job.index, j->job.version);
+    verify_jobs_note_repairs(j->co->verifies, buf_str(&index),
+                             j->exchange ? REPAIRER_EXCHANGE : REPAIRER_CHECK, &j->result);
+    buf_free(&index);
+}
+
 static void finish(struct verify_job *j, const struct err *failure)
 {
     struct buf report = {0}, why = {0};
@@ -377,6 +389,7 @@ static void finish(struct verify_job *j, const struct err *failure)
 
     if (is_marked)
         mark_many(j);
+    note_repairs(j);
     while (!end_well(j, buf_str(&report), &err) && err.kind == ERR_RETRY)
         if (stop_wait(j->stop, RETRY_MS))
             break;

@@ -2,7 +2,6 @@
 
 #include "rebalance/verify/jobs.h"
 
-#include "rebalance/verify/compared.h"
 #include "rebalance/verify/job.h"
 
 #include "src/base/clock.h"
@@ -20,6 +19,7 @@
 struct memory {
     int64_t next_ms; /* no comparison that nobody asked for before that, in steady time */
     struct exchanges exchanges;
+    struct repair_counts repairs;
 };
 
 struct verify_jobs {
@@ -204,6 +204,29 @@ void verify_jobs_exchanges(struct verify_jobs *all, struct str index, struct exc
 
     *out = m != NULL ? m->exchanges : (struct exchanges){0};
     lock_release(&all->lock);
+}
+
+void verify_jobs_note_repairs(struct verify_jobs *all, struct str index, enum repairer by,
+                              const struct verify_result *found)
+{
+    lock_acquire(&all->lock);
+
+    struct memory *m = memory_of(all, index);
+
+    for (size_t i = 0; i < N_VERIFY_KINDS; i++)
+        m->repairs.n[by][i] += found->repaired_counts[i];
+    lock_release(&all->lock);
+}
+
+struct repair_counts verify_jobs_repairs(struct verify_jobs *all, struct str index)
+{
+    lock_acquire(&all->lock);
+
+    const struct memory *m = map_find(all->memories, index);
+    const struct repair_counts r = m != NULL ? m->repairs : (struct repair_counts){0};
+
+    lock_release(&all->lock);
+    return r;
 }
 
 static bool is_of(const struct verify_job *j, struct str index)

@@ -7,6 +7,7 @@
 #ifndef REBALANCE_VERIFY_JOBS_H
 #define REBALANCE_VERIFY_JOBS_H
 
+#include "rebalance/verify/compared.h"
 #include "src/base/base.h"
 #include "src/base/err.h"
 #include "src/base/str.h"
@@ -17,11 +18,9 @@
 
 struct coordinator;
 struct stop;
-struct exchanges;
 struct verify_job;
 struct verify_jobs;
 struct verify_progress;
-struct verify_result;
 
 #define VERIFY_JOBS_MAX 4 /* that people have asked for */
 struct verify_jobs *verify_jobs_new(void) RETURNS_NONNULL MUST_CHECK;
@@ -52,6 +51,10 @@ void verify_jobs_note_exchange(struct verify_jobs *all, struct str index,
                                const struct verify_result *found, uint64_t lost,
                                const struct err *why);
 void verify_jobs_exchanges(struct verify_jobs *all, struct str index, struct exchanges *out);
+/* A check or an exchange of the index has repaired this. */
+void verify_jobs_note_repairs(struct verify_jobs *all, struct str index, enum repairer by,
+                              const struct verify_result *found);
+struct repair_counts verify_jobs_repairs(struct verify_jobs *all, struct str index);
 
 /* A person may start one of this index (orders_v2), as for the jobs of people. Else ERR_RETRY.
  */

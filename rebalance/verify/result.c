@@ -40,9 +40,15 @@ const char *verify_result_verdict(const struct verify_result *r)
 
 /* ---- the lists ---- */
 
-static bool has_room(const struct buf *list, uint64_t n)
+/* n: elements of this kind, or reason, that are listed. Counts one more if there is room. */
+static bool takes_one(struct verify_result *r, uint64_t *n)
 {
-    return n < VERIFY_LISTED_MAX && list->len < VERIFY_LISTED_BYTES;
+    const bool has_room =
+        *n < VERIFY_LISTED_MAX && r->differences.len + r->aparts.len < VERIFY_LISTED_BYTES;
+
+    *n += has_room;
+    r->is_cut = r->is_cut || !has_room;
+    return has_room;
 }
 
 static struct json_writer element_of(struct buf *list)
@@ -81,9 +87,8 @@ static void list_finding(struct verify_result *r, const struct verify_key *k,
 {
     struct json_writer w = element_of(&r->differences);
 
-    if (!has_room(&r->differences, r->n_listed))
+    if (!takes_one(r, &r->n_listed[f->kind]))
         return;
-    r->n_listed++;
     json_open_object(&w);
     json_put_string(&w, STR("id"), k->id);
     json_put_string(&w, STR("routing"), f->routing);
@@ -98,9 +103,8 @@ static void list_apart(struct verify_result *r, const struct verify_key *k)
 {
     struct json_writer w = element_of(&r->aparts);
 
-    if (!has_room(&r->aparts, r->n_aparts_listed))
+    if (!takes_one(r, &r->n_aparts_listed[k->reason]))
         return;
-    r->n_aparts_listed++;
     json_open_object(&w);
     json_put_string(&w, STR("id"), k->id);
     json_put_cstr(&w, STR("reason"), reasons[k->reason].word);
@@ -123,6 +127,7 @@ static void add_findings(struct verify_result *r, const struct verify_key *k, bo
 {
     for (size_t i = 0; i < k->n_told; i++) {
         r->counts[k->told[i].kind]++;
+        r->repaired_counts[k->told[i].kind] += k->is_repaired;
         list_finding(r, k, &k->told[i], values);
     }
 }
@@ -150,16 +155,61 @@ void verify_result_add_orphan(struct verify_result *r, struct str id, struct str
     list_finding(r, &k, &f, false);
 }
 
-static bool is_repaired(const struct verify_key *keys, size_t n, struct str element)
+static const char *kind_word(size_t i)
 {
+    return verify_kind_word((enum verify_kind)i);
+}
+
+static const char *reason_word(size_t i)
+{
+    return reasons[i].word;
+}
+
+/* How one of the two lists tells its elements apart. */
+struct list_form {
+    const char *pointer;
+    const char *(*word)(size_t i);
+    size_t n;
+};
+static const struct list_form by_kind = {"/kind", kind_word, N_VERIFY_KINDS},
+                              by_reason = {"/reason", reason_word, N_VERIFY_REASONS};
+
+static size_t find_word(const struct list_form *form, struct str element)
+{
+    struct buf word = {0};
+    size_t i = 0;
+
+    (void)json_find_text(element, form->pointer, &word);
+    while (i < form->n && !str_equal(buf_str(&word), str_from(form->word(i))))
+        i++;
+    buf_free(&word);
+    return i;
+}
+
+/* ---- the end of a repair ---- */
+
+static const struct verify_key *find_repaired(const struct verify_key *keys, size_t n,
+                                              struct str element)
+{
+    const struct verify_key *found = NULL;
     struct buf id = {0};
-    bool is = false;
 
     (void)json_find_text(element, "/id", &id);
-    for (size_t i = 0; i < n && !is; i++)
-        is = keys[i].state == VERIFY_EQUAL && str_equal(keys[i].id, buf_str(&id));
+    for (size_t i = 0; i < n && found == NULL; i++)
+        if (keys[i].state == VERIFY_EQUAL && str_equal(keys[i].id, buf_str(&id)))
+            found = &keys[i];
     buf_free(&id);
-    return is;
+    return found;
+}
+
+/* Of a key that was equal before, as after a kill, only the list knows the kind. */
+static void count_listed(struct verify_result *r, const struct verify_key *k,
+                         struct str element)
+{
+    const size_t kind = find_word(&by_kind, element);
+
+    if (k->n_told == 0 && kind < N_VERIFY_KINDS)
+        r->repaired_counts[kind]++;
 }
 
 /* Their "false" in the list becomes "true ". */
@@ -172,10 +222,15 @@ static void mark_repaired(struct verify_result *r, const struct verify_key *keys
     buf_printf(&list, "[%" STR_FMT "]", STR_ARG(buf_str(&r->differences)));
     json_reader_init(&reader, buf_str(&list));
     for (bool more = json_enter_array(&reader);
-         more && json_next_element(&reader) && json_read_raw(&reader, &element);)
-        if (is_repaired(keys, n, element) && json_find(element, "/repaired", &flag) &&
-            str_equal(flag, STR("false")))
+         more && json_next_element(&reader) && json_read_raw(&reader, &element);) {
+        const struct verify_key *k = find_repaired(keys, n, element);
+
+        if (k != NULL && json_find(element, "/repaired", &flag) &&
+            str_equal(flag, STR("false"))) {
             memcpy(r->differences.ptr + (flag.ptr - list.ptr) - 1, "true ", 5);
+            count_listed(r, k, element);
+        }
+    }
     buf_free(&list);
 }
 
@@ -196,6 +251,8 @@ void verify_result_end_repair(struct verify_result *r, const struct verify_key *
         r->differing--;
         r->equal += k->state == VERIFY_EQUAL;
         r->repaired += k->state == VERIFY_EQUAL;
+        for (size_t t = 0; t < k->n_told; t++)
+            r->repaired_counts[k->told[t].kind] += k->state == VERIFY_EQUAL;
         if (k->state == VERIFY_APART) {
             r->apart[k->reason]++;
             list_apart(r, k);
@@ -204,14 +261,37 @@ void verify_result_end_repair(struct verify_result *r, const struct verify_key *
     mark_repaired(r, keys, n);
 }
 
-static void append_list(struct buf *list, uint64_t *n, const struct buf *more, uint64_t n_more)
+/* ---- two results ---- */
+
+/* Add the elements of another list, a JSON array, as far as they have room. */
+static void append_list(struct verify_result *r, const struct list_form *form, struct str array,
+                        struct buf *list, uint64_t *n_listed)
 {
-    if (n_more == 0 || !has_room(list, *n))
+    struct json_reader reader;
+    struct str element;
+
+    json_reader_init(&reader, array);
+    if (!json_enter_array(&reader))
         return;
-    if (list->len > 0)
-        buf_append_char(list, ',');
-    buf_append(list, buf_str(more));
-    *n += n_more;
+    while (json_next_element(&reader) && json_read_raw(&reader, &element)) {
+        const size_t i = find_word(form, element);
+        struct json_writer w = element_of(list);
+
+        if (i < form->n && takes_one(r, &n_listed[i]))
+            json_write_raw(&w, element);
+    }
+}
+
+static void append_elements(struct verify_result *r, const struct list_form *form,
+                            const struct buf *elements, struct buf *list, uint64_t *n_listed)
+{
+    struct buf array = {0};
+
+    buf_append_char(&array, '[');
+    buf_append(&array, buf_str(elements));
+    buf_append_char(&array, ']');
+    append_list(r, form, buf_str(&array), list, n_listed);
+    buf_free(&array);
 }
 
 void verify_result_merge(struct verify_result *r, const struct verify_result *more)
@@ -220,12 +300,15 @@ void verify_result_merge(struct verify_result *r, const struct verify_result *mo
     r->equal += more->equal;
     r->repaired += more->repaired;
     r->differing += more->differing;
-    for (size_t i = 0; i < N_VERIFY_KINDS; i++)
+    for (size_t i = 0; i < N_VERIFY_KINDS; i++) {
         r->counts[i] += more->counts[i];
+        r->repaired_counts[i] += more->repaired_counts[i];
+    }
     for (size_t i = 0; i < N_VERIFY_REASONS; i++)
         r->apart[i] += more->apart[i];
-    append_list(&r->differences, &r->n_listed, &more->differences, more->n_listed);
-    append_list(&r->aparts, &r->n_aparts_listed, &more->aparts, more->n_aparts_listed);
+    r->is_cut = r->is_cut || more->is_cut;
+    append_elements(r, &by_kind, &more->differences, &r->differences, r->n_listed);
+    append_elements(r, &by_reason, &more->aparts, &r->aparts, r->n_aparts_listed);
 }
 
 bool verify_result_is_little(const struct verify_result *r, uint64_t all, uint64_t n_entries)
@@ -247,17 +330,24 @@ static void put_list(struct json_writer *w, struct str key, const struct buf *el
     json_close_array(w);
 }
 
+void verify_result_put_kinds(struct json_writer *w, struct str name,
+                             const uint64_t counts[N_VERIFY_KINDS])
+{
+    json_write_key(w, name);
+    json_open_object(w);
+    for (size_t i = 0; i < N_VERIFY_KINDS; i++)
+        json_put_u64(w, str_from(kind_word(i)), counts[i]);
+    json_close_object(w);
+}
+
 void verify_result_put_counts(const struct verify_result *r, struct json_writer *w)
 {
     json_put_u64(w, STR("documents"), r->documents);
     json_put_u64(w, STR("equal"), r->equal);
     json_put_u64(w, STR("differing"), r->differing);
     json_put_u64(w, STR("repaired"), r->repaired);
-    json_write_key(w, STR("counts"));
-    json_open_object(w);
-    for (size_t i = 0; i < N_VERIFY_KINDS; i++)
-        json_put_u64(w, str_from(verify_kind_word((enum verify_kind)i)), r->counts[i]);
-    json_close_object(w);
+    verify_result_put_kinds(w, STR("counts"), r->counts);
+    verify_result_put_kinds(w, STR("repaired_counts"), r->repaired_counts);
 }
 
 void verify_result_put(const struct verify_result *r, struct json_writer *w)
@@ -268,6 +358,7 @@ void verify_result_put(const struct verify_result *r, struct json_writer *w)
     for (size_t i = 0; i < N_VERIFY_REASONS; i++)
         json_put_u64(w, str_from(reasons[i].word), r->apart[i]);
     json_close_object(w);
+    json_put_bool(w, STR("cut"), r->is_cut);
     put_list(w, STR("apart"), &r->aparts);
     put_list(w, STR("differences"), &r->differences);
 }
@@ -287,29 +378,26 @@ static void read_counts(struct str json, const char *pointer, const char *word, 
     buf_free(&path);
 }
 
-/* Returns the number of elements. */
-static uint64_t read_list(struct str json, const char *pointer, struct buf *elements)
+void verify_result_read(struct verify_result *r, struct str json)
 {
     struct str list;
 
-    if (!json_find(json, pointer, &list) || list.len < 2)
-        return 0;
-    buf_append(elements, (struct str){list.ptr + 1, list.len - 2});
-    return json_count_elements(list);
-}
-
-void verify_result_read(struct verify_result *r, struct str json)
-{
     (void)json_find_u64(json, "/documents", &r->documents);
     (void)json_find_u64(json, "/equal", &r->equal);
     (void)json_find_u64(json, "/differing", &r->differing);
     (void)json_find_u64(json, "/repaired", &r->repaired);
-    for (size_t i = 0; i < N_VERIFY_KINDS; i++)
-        read_counts(json, "/counts", verify_kind_word((enum verify_kind)i), &r->counts[i]);
+    for (size_t i = 0; i < N_VERIFY_KINDS; i++) {
+        read_counts(json, "/counts", kind_word(i), &r->counts[i]);
+        read_counts(json, "/repaired_counts", kind_word(i), &r->repaired_counts[i]);
+    }
     for (size_t i = 0; i < N_VERIFY_REASONS; i++)
         read_counts(json, "/apart_counts", reasons[i].word, &r->apart[i]);
-    r->n_aparts_listed = read_list(json, "/apart", &r->aparts);
-    r->n_listed = read_list(json, "/differences", &r->differences);
+    if (json_find(json, "/apart", &list))
+        append_list(r, &by_reason, list, &r->aparts, r->n_aparts_listed);
+    if (json_find(json, "/differences", &list))
+        append_list(r, &by_kind, list, &r->differences, r->n_listed);
+    (void)json_find_bool(json, "/cut", &r->is_cut);
     (void)json_find_u64(json, "/n_ids", &r->n_ids);
-    (void)read_list(json, "/ids", &r->ids);
+    if (json_find(json, "/ids", &list) && list.len > 2)
+        buf_append(&r->ids, (struct str){list.ptr + 1, list.len - 2});
 }

@@ -18,8 +18,8 @@
 
 struct json_writer;
 
-#define VERIFY_LISTED_MAX   1000      /* differences in a report, and documents apart */
-#define VERIFY_LISTED_BYTES (1 << 20) /* of either list */
+#define VERIFY_LISTED_MAX   1000      /* differences of each kind, aparts of each reason */
+#define VERIFY_LISTED_BYTES (2 << 20) /* of both lists together */
 #define VERIFY_CHANGED_MAX  10000     /* ids on the list; documents changed without --yes */
 
 /* Zero-initialise; end with verify_result_free(). */
@@ -27,8 +27,10 @@ struct verify_result {
     uint64_t documents, equal, repaired;
     uint64_t differing; /* and not repaired */
     uint64_t counts[N_VERIFY_KINDS], apart[N_VERIFY_REASONS];
-    struct buf differences, aparts; /* elements of a JSON array each */
-    uint64_t n_listed, n_aparts_listed;
+    uint64_t repaired_counts[N_VERIFY_KINDS]; /* of counts */
+    struct buf differences, aparts;           /* elements of a JSON array each */
+    uint64_t n_listed[N_VERIFY_KINDS], n_aparts_listed[N_VERIFY_REASONS];
+    bool is_cut;    /* one of the two lists lacks what was counted */
     struct buf ids; /* JSON texts; empty beyond VERIFY_CHANGED_MAX */
     uint64_t n_ids; /* so many were put on the list */
 };
@@ -55,7 +57,11 @@ bool verify_result_is_little(const struct verify_result *r, uint64_t all, uint64
 /* "equal", "different" or "unknown". */
 const char *verify_result_verdict(const struct verify_result *r);
 
-/* Write how many documents there are, are equal, differ by kind, and were repaired. */
+/* Write a member for each kind. */
+void verify_result_put_kinds(struct json_writer *w, struct str name,
+                             const uint64_t counts[N_VERIFY_KINDS]);
+/* Write how many documents there are, are equal, and by kind how many differ and were
+ * repaired. */
 void verify_result_put_counts(const struct verify_result *r, struct json_writer *w);
 /* Write the members that a report has, and the list, which only a cursor needs. */
 void verify_result_put(const struct verify_result *r, struct json_writer *w);

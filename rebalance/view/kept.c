@@ -3,6 +3,7 @@
 #include "rebalance/view/look.h"
 
 #include "rebalance/state/parts.h"
+#include "rebalance/verify/jobs.h"
 #include "rebalance/verify/schedule.h"
 #include "src/base/clock.h"
 
@@ -56,6 +57,7 @@ static void look_at_kept_table(struct coordinator *co, const struct coordinator_
         return;
     coordinator_index_name(&index, t->available->index, t->available->number);
     coordinator_look_at_trees(co, v->definitions, t->available, buf_str(&index), &t->trees);
+    t->repairs = verify_jobs_repairs(co->verifies, buf_str(&index));
     t->documents = engine_watch_count(co->engine_watch, buf_str(&index));
     if (s != NULL &&
         !store_copy_find(s->verify, s->n_verify, STORE_VERIFY, buf_str(&index), &t->verify))

@@ -60,8 +60,7 @@ struct table_view {
     struct condition is;
     bool is_doubted; /* `apply` would refuse its definition today; `is` says why */
     struct build_view build;
-    struct lag own; /* of changes that its topic's log has passed */
-    struct lag lag;
+    struct lag own, lag;        /* own: of changes that its topic's log has passed */
     uint64_t dead;              /* dead letters */
     struct index_counts counts; /* of all versions of its index since the start */
     bool is_pending;            /* its definition takes effect with the next build */
@@ -70,7 +69,8 @@ struct table_view {
     bool is_compared;           /* its whole index was verified */
     struct compared compared;   /* when, and what was found */
     struct table_trees trees;   /* of the version that searches use */
-    int64_t verify_due_ms;      /* wall: when Millrace compares it by itself; 0: never */
+    struct repair_counts repairs; /* likewise; not in comparisons of all of it */
+    int64_t verify_due_ms;        /* wall: when Millrace compares it by itself; 0: never */
     struct document_count documents;
     struct str work; /* its members "fan_out", "cascades", "sync" and "kept", as JSON */
 };

@@ -48,6 +48,10 @@ def test_a_check_begins_where_the_last_good_one_has_ended(w):
     if since != "2026-01-02" or answer["checked"][0]["column"] != "changed":
         raise Failed(f"{answer['checked']}")
     expect(check(w, daemon, "--repair"), "equal", 4, wished, repaired=1)
+    told = daemon.json("status")["tables"][0]["repairs"]
+    counted = {kind: daemon.metric("millrace_table_repairs_total", by="check", kind=kind) for kind in ("different", "missing")}
+    if (told["check"]["different"], sum(told["check"].values()), sum(told["exchange"].values())) != (1, 1, 0) or counted != {"different": 1, "missing": 0}:
+        raise Failed(f"a check repaired a document that was different, and the status says {told}, the metrics {counted}")
     answer = check(w, daemon)
     expect(answer, "equal", 3)
     if not answer["checked"][0]["since"] > "2026-06-02":

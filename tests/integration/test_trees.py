@@ -81,8 +81,11 @@ def test_a_change_that_lost_against_a_foreign_document_is_found_and_repaired(w):
         again(daemon, kill)
         wait_until("it is repaired", lambda: damage.stored(7 + kill)["_source"]["name"] == "right", 60)
         report = wait_until("a report tells of it", lambda: [r for r in found(daemon, f"{w.schema}.item") if r["repaired"] == 1], 30)[-1]
-        if report["verdict"] != "equal" or report["documents"] != 300 or report["counts"]["different"] != 1:
+        if report["verdict"] != "equal" or report["documents"] != 300 or (report["counts"]["different"], report["repaired_counts"]["different"]) != (1, 1):
             raise Failed(f"{report}")
+        told = w.table(daemon, "item")["repairs"]["exchange"]
+        if (told["different"], sum(told.values())) != (1, 1) or daemon.metric("millrace_table_repairs_total", by="exchange", kind="different") != 1:
+            raise Failed(f"an exchange repaired a document that was different, and the status says {told}")
         if complete(w, daemon)["built"] != built:
             raise Failed("the trees did not go on after the restart")
         w.equal(daemon)

@@ -45,6 +45,10 @@ def test_a_whole_index_is_equal_and_damage_of_each_kind_is_found_and_repaired(w)
     compared = daemon.json("status")["tables"][0]["compared"]
     if (compared["verdict"], compared["repaired"], sum(compared["counts"].values())) != ("equal", 7, 7):
         raise Failed(f"status says of the last comparison: {compared}")
+    if compared["repaired_counts"] != compared["counts"]:
+        raise Failed(f"all that differed was repaired, but by kind: {compared}")
+    if daemon.metric("millrace_table_repaired_by_kind", kind="missing") != compared["counts"]["missing"]:
+        raise Failed("the metrics do not say what the last comparison repaired")
     expect(verify(w, daemon), "equal", [])
     daemon.stop()
     daemon.start()

@@ -73,18 +73,21 @@ static void add_apart(struct buf *out, struct render_style style, struct str one
 /* What is listed may be less than what was counted. */
 static void say_more(struct buf *out, struct str json)
 {
-    struct str list;
-    uint64_t differing = 0, repaired = 0, orphans = 0;
+    bool is_cut = false;
+    uint64_t all = 0, equal = 0, differing = 0, repaired = 0, orphans = 0;
 
+    if (!json_find_bool(json, "/cut", &is_cut) || !is_cut)
+        return;
+    (void)json_find_u64(json, "/documents", &all);
+    (void)json_find_u64(json, "/equal", &equal);
+    (void)json_find_u64(json, "/differing", &differing);
+    (void)json_find_u64(json, "/repaired", &repaired);
     (void)json_find_u64(json, "/counts/orphan", &orphans);
-    if (json_find(json, "/differences", &list) &&
-        json_find_u64(json, "/differing", &differing) &&
-        json_find_u64(json, "/repaired", &repaired) &&
-        differing + repaired + orphans > json_count_elements(list))
-        buf_printf(out,
-                   "  %" PRIu64
-                   " documents differ, were repaired or lack a parent; the first are listed\n",
-                   differing + repaired + orphans);
+    buf_printf(out,
+               "  not all are listed: %" PRIu64
+               " documents differ, were repaired or lack a parent, and %" PRIu64
+               " were not judged\n",
+               differing + repaired + orphans, all - equal - differing);
 }
 
 static void say_orphans(struct buf *out, struct str json)

@@ -15,6 +15,7 @@ struct showing {
     struct str *ids;
     size_t n;
     bool has_more;
+    struct verify_key *keys; /* of the ids, once they are judged */
 };
 
 struct shown_reach {
@@ -150,13 +151,19 @@ static enum trace_code judged(const struct verify_key *k)
     return k->state == VERIFY_DIFFERS ? TRACE_SHOWN_DIFFERENT : TRACE_SHOWN_UNKNOWN;
 }
 
+static bool settle(struct verify_run *run, void *ctx, struct err *err)
+{
+    (void)ctx;
+    return verify_run_settle(run, err);
+}
+
+/* Of the keys, only what they are is left then: their texts are gone. */
 static bool judge(struct showing *s, struct err *err)
 {
-    s->run.n_keys = s->n;
-    s->run.keys = arena_alloc(s->t->arena, s->n + 1, sizeof(*s->run.keys));
+    s->keys = arena_alloc(s->t->arena, s->n + 1, sizeof(*s->keys));
     for (size_t i = 0; i < s->n; i++)
-        verify_run_name_document(&s->run, s->ids[i], &s->run.keys[i]);
-    return verify_run_settle(&s->run, err);
+        verify_run_name_document(&s->run, s->ids[i], &s->keys[i]);
+    return verify_run_each_group(&s->run, s->keys, s->n, settle, NULL, err);
 }
 
 /* Of several documents that are alike, the first is named. */
@@ -190,7 +197,7 @@ static void list(struct showing *s, bool is_judged)
             .index = s->run.index,
             .id = s->ids[i],
             .is_judged = is_judged,
-            .is = is_judged ? judged(&s->run.keys[i]) : TRACE_SHOWN_UNKNOWN,
+            .is = is_judged ? judged(&s->keys[i]) : TRACE_SHOWN_UNKNOWN,
         };
         if (is_judged)
             note(t, one);

@@ -44,20 +44,6 @@ static struct open_hits find_open(struct arena *a, const struct target *t,
     return o;
 }
 
-/* Documents without a routing lie where their rows' keys say. */
-static bool find_rows(struct verify_run *run, const struct plan *p, struct open_hits *o,
-                      struct err *err)
-{
-    bool *found = arena_alloc(run->arena, o->n, sizeof(*found));
-
-    if (!loader_find_keys(run->links.conns[0], p, o->keys, o->n, found, err))
-        return false;
-    for (size_t i = 0; i < o->n; i++)
-        o->fine[o->at[i]] = found[i] && o->hits[o->at[i]].hit.len == 0;
-    o->n = 0;
-    return true;
-}
-
 static void keep_open(struct open_hits *o, size_t *n, size_t i)
 {
     o->keys[*n] = o->keys[i];
@@ -83,8 +69,8 @@ static size_t judge_places(struct open_hits *o, const struct loaded *rows, size_
 }
 
 /*
- * Only the whole document says where it lies: some are read at once, as many as are expected to
- * fit, and are dropped.
+ * Some are read at once, as many as are expected to fit, and are dropped. Documents without a
+ * routing lie where their rows' keys say; of others, only the whole document says it.
  */
 static bool find_places(struct verify_job *j, struct verify_run *run, const struct plan *p,
                         struct open_hits *o, struct err *err)
@@ -94,10 +80,13 @@ static bool find_places(struct verify_job *j, struct verify_run *run, const stru
                                .bytes_max = VERIFY_CHUNK_BYTES};
     struct arena *a = arena_new();
     struct loaded *rows = arena_alloc(a, some.n, sizeof(*rows));
-    const bool ok = loader_load(run->links.conns, p, &some, a, rows, err);
+    const bool is_routed = plan_is_routed(p);
+    const bool ok = is_routed ? loader_load(run->links.conns, p, &some, a, rows, err)
+                              : loader_find_keys(run->links.conns[0], p, &some, rows, err);
 
     if (ok)
-        verify_adapt_chunk(j, judge_places(o, rows, some.n), arena_size(a));
+        verify_adapt_chunk(j, judge_places(o, rows, some.n),
+                           is_routed ? arena_size(a) : some.bytes);
     arena_free(a);
     return ok;
 }
@@ -112,8 +101,7 @@ static bool look_up(struct verify_job *j, struct verify_run *run, const struct t
     if (!read_links_open(&run->links, t->plan, 0, &stamp, err))
         return false;
 
-    const bool ok =
-        plan_is_routed(p) ? find_places(j, run, p, o, err) : find_rows(run, p, o, err);
+    const bool ok = find_places(j, run, p, o, err);
 
     return read_links_end(&run->links, ok ? err : &ignored) && ok;
 }
@@ -180,26 +168,20 @@ static void count_once(struct verify_job *j, const struct verify_key *k)
     }
 }
 
-static void add_news(struct verify_job *j, const struct verify_run *run)
+static void add_news(struct verify_job *j, const struct verify_key *keys, size_t n)
 {
-    for (size_t i = 0; i < run->n_keys; i++)
-        if (is_news(&run->keys[i])) {
-            count_once(j, &run->keys[i]);
-            verify_job_add(j, &run->keys[i]);
+    for (size_t i = 0; i < n; i++)
+        if (is_news(&keys[i])) {
+            count_once(j, &keys[i]);
+            verify_job_add(j, &keys[i], 1);
         }
 }
 
 bool verify_settle_hits(struct verify_job *j, struct verify_run *run, struct verify_key *keys,
                         size_t n, struct err *err)
 {
-    for (size_t at = 0; at < n; at += VERIFY_GROUP) {
-        const size_t some = n - at < VERIFY_GROUP ? n - at : VERIFY_GROUP;
-
-        if (!verify_job_settle(j, run, keys + at, some, j->repair && j->yes, err))
-            return false;
-        add_news(j, run);
-    }
-    return true;
+    return verify_job_settle((struct verify_settling){j, j->repair && j->yes, add_news}, run,
+                             keys, n, err);
 }
 
 /* ---- a page ---- */

@@ -37,7 +37,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VERIFY_GROUP       100 /* keys that go through the looks together */
 #define VERIFY_CHUNK_ROWS  500 /* of one read */
 #define VERIFY_CHUNK_BYTES (4 << 20)
 
@@ -105,6 +104,7 @@ struct verify_job {
     uint64_t slice_hits; /* ids of this slice read so far */
     size_t n_slices;     /* 0: not known yet */
     size_t chunk;        /* rows for one statement */
+    size_t group;        /* keys for the looks; 0: not known yet */
     struct job_limit limit;
     struct job_pace pace;
     enum verify_pass far_pass;              /* how far it came before a failure: the pass, */
@@ -181,12 +181,16 @@ bool verify_settle_all(struct verify_job *j, struct verify_run *run, struct veri
 bool verify_job_open(struct verify_job *j, struct verify_run *run, struct arena *a,
                      struct err *err) MUST_CHECK;
 void verify_job_close(struct verify_job *j, struct verify_run *run);
-/*
- * Put n of the run's keys, from `first`, through the looks, and repair what differs if `repair`
- * is set. run->keys then has only these.
- */
-bool verify_job_settle(struct verify_job *j, struct verify_run *run, struct verify_key *first,
-                       size_t n, bool repair, struct err *err) MUST_CHECK;
+/* What becomes of keys that go through the looks. */
+struct verify_settling {
+    struct verify_job *job;
+    bool repair; /* what differs is read again */
+    /* Counts the keys of a group. */
+    void (*add)(struct verify_job *j, const struct verify_key *keys, size_t n);
+};
+/* Put n keys through the looks, in groups: their texts are gone then. */
+bool verify_job_settle(struct verify_settling how, struct verify_run *run,
+                       struct verify_key *keys, size_t n, struct err *err) MUST_CHECK;
 
 /* Tell whether the verdict is one on a part of the index only. */
 static inline bool verify_job_is_partial(const struct verify_job *j)
@@ -213,8 +217,8 @@ void verify_trees_note_run(struct verify_job *j, const struct verify_run *run);
  * have now. Blocks on the disk. */
 bool verify_trees_finish(struct verify_job *j);
 
-/* Count a key: what is not equal is open, and on the list. */
-void verify_job_add(struct verify_job *j, const struct verify_key *k);
+/* Count keys: what is not equal is open, and on the list. */
+void verify_job_add(struct verify_job *j, const struct verify_key *keys, size_t n);
 
 /* Set j->cursor from the job's place and result, and back. */
 void verify_cursor_write(struct verify_job *j);

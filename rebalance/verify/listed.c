@@ -4,7 +4,7 @@
 
 #include "src/base/failpoint.h"
 
-#define LATER_MS 2000
+#define STEP_IDS 100
 
 /* The larger side, or what an exchange or a check is about. */
 static uint64_t count_all(const struct verify_job *j, const struct verify_result *found)
@@ -26,7 +26,7 @@ static size_t take_ids(const struct verify_job *j, struct verify_run *run, struc
     json_reader_init(&r, ids);
     if (!json_enter_array(&r))
         return 0;
-    while (n < VERIFY_GROUP && json_next_element(&r)) {
+    while (n < STEP_IDS && json_next_element(&r)) {
         struct buf id = {0};
 
         if (json_read_text(&r, &id) && at++ >= j->at.slice)
@@ -44,18 +44,12 @@ size_t verify_take_listed(const struct verify_job *j, struct verify_run *run,
     buf_append_char(&ids, '[');
     buf_append(&ids, buf_str(&list->ids));
     buf_append_char(&ids, ']');
-    run->keys = arena_alloc(run->arena, VERIFY_GROUP, sizeof(*run->keys));
+    run->keys = arena_alloc(run->arena, STEP_IDS, sizeof(*run->keys));
 
     const size_t n = take_ids(j, run, buf_str(&ids));
 
     buf_free(&ids);
     return n;
-}
-
-/* The first group waits for what is on its way to all of them. */
-static struct verify_patience patience_of(const struct verify_job *j)
-{
-    return j->at.slice == 0 ? VERIFY_PATIENT : (struct verify_patience){.ends = LATER_MS};
 }
 
 /* Whether what differs is only counted now, and repaired once all of it is known. */
@@ -64,7 +58,7 @@ static bool counts_first(const struct verify_job *j)
     return j->at.pass == VERIFY_LISTED && j->repair && !j->yes;
 }
 
-static void add(struct verify_job *j, const struct verify_key *k)
+static void add_one(struct verify_job *j, const struct verify_key *k)
 {
     const bool waits =
         counts_first(j) && k->state == VERIFY_DIFFERS && verify_may_be_repaired(k);
@@ -74,17 +68,21 @@ static void add(struct verify_job *j, const struct verify_key *k)
         verify_result_list_id(&j->wrong, k->id);
 }
 
-static bool settle_group(struct verify_job *j, struct verify_run *run, size_t n,
-                         struct err *err)
+static void add(struct verify_job *j, const struct verify_key *keys, size_t n)
 {
-    run->patience = patience_of(j);
-    run->counts_only = counts_first(j);
-    if (!verify_job_settle(j, run, run->keys, n, j->repair, err))
-        return false;
     if (j->at.pass == VERIFY_REPAIR)
-        verify_result_end_repair(&j->result, run->keys, n);
+        verify_result_end_repair(&j->result, keys, n);
     for (size_t i = 0; i < n && j->at.pass != VERIFY_REPAIR; i++)
-        add(j, &run->keys[i]);
+        add_one(j, &keys[i]);
+}
+
+/* The first ones wait for what is on its way to all of them. */
+static bool settle(struct verify_job *j, struct verify_run *run, size_t n, struct err *err)
+{
+    run->patience = j->at.slice == 0 ? VERIFY_PATIENT : VERIFY_LATER;
+    run->counts_only = counts_first(j);
+    if (!verify_job_settle((struct verify_settling){j, j->repair, add}, run, run->keys, n, err))
+        return false;
     j->at.slice += n;
     FAILPOINT(verify_listed);
     return true;
@@ -116,7 +114,7 @@ static bool look_again(struct verify_job *j, struct verify_run *run, struct err 
     const size_t n = verify_take_listed(j, run, &j->open);
 
     if (n > 0)
-        return settle_group(j, run, n, err);
+        return settle(j, run, n, err);
     if (j->at.pass == VERIFY_LISTED)
         end_list(j);
     else

@@ -20,6 +20,9 @@
 #define POLL_MS      10
 #define JOBS_POLL_MS 100 /* each asks the store */
 #define SLICE_MAX    1000
+#define GROUP_FIRST  1   /* key, while nobody knows how large documents are */
+#define GROUP_MAX    100 /* keys */
+#define GROUP_BYTES  (16 << 20)
 
 /* ---- the documents ---- */
 
@@ -437,4 +440,50 @@ bool verify_run_settle(struct verify_run *run, struct err *err)
             return false;
     end_looks(run);
     return true;
+}
+
+/* ---- groups ---- */
+
+static size_t count_fitting(const struct verify_run *run, size_t bytes)
+{
+    const size_t fit = GROUP_BYTES / (bytes / run->n_keys + 1);
+    const size_t most = run->group * 2 < GROUP_MAX ? run->group * 2 : GROUP_MAX;
+
+    return fit < 1 ? 1 : fit < most ? fit : most;
+}
+
+static bool settle_group(struct verify_run *run, verify_settle_fn *settle, void *ctx,
+                         struct err *err)
+{
+    struct arena *whole = run->arena;
+    const unsigned n_looks = run->n_looks;
+
+    run->arena = arena_new();
+    run->n_looks = 0;
+
+    const bool ok = settle(run, ctx, err);
+
+    run->n_looks = run->n_looks > n_looks ? run->n_looks : n_looks;
+    run->group = count_fitting(run, arena_size(run->arena));
+    if (run->patience.ends > VERIFY_LATER.ends)
+        run->patience = VERIFY_LATER;
+    arena_free(run->arena);
+    run->arena = whole;
+    return ok;
+}
+
+bool verify_run_each_group(struct verify_run *run, struct verify_key *keys, size_t n,
+                           verify_settle_fn *settle, void *ctx, struct err *err)
+{
+    bool ok = n == 0 || run->n_shards > 0 || verify_run_find_shards(run, err);
+
+    run->group = run->group == 0 ? GROUP_FIRST : run->group;
+    for (size_t at = 0; ok && at < n; at += run->n_keys) {
+        run->keys = keys + at;
+        run->n_keys = n - at < run->group ? n - at : run->group;
+        ok = settle_group(run, settle, ctx, err);
+    }
+    run->keys = NULL;
+    run->n_keys = 0;
+    return ok;
 }

@@ -164,15 +164,8 @@ static struct verify_key *find_suspects(struct verify_job *j, struct verify_run 
 bool verify_settle_all(struct verify_job *j, struct verify_run *run, struct verify_key *keys,
                        size_t n, struct err *err)
 {
-    for (size_t at = 0; at < n; at += run->n_keys) {
-        const size_t some = n - at < VERIFY_GROUP ? n - at : VERIFY_GROUP;
-
-        if (!verify_job_settle(j, run, keys + at, some, j->repair && j->yes, err))
-            return false;
-        for (size_t i = 0; i < run->n_keys; i++)
-            verify_job_add(j, &run->keys[i]);
-    }
-    return true;
+    return verify_job_settle((struct verify_settling){j, j->repair && j->yes, verify_job_add},
+                             run, keys, n, err);
 }
 
 bool verify_compare_rows(struct verify_job *j, struct verify_run *run,

@@ -82,6 +82,7 @@ struct verify_patience {
     int64_t jobs; /* until jobs of very many documents and cascades are over */
 };
 #define VERIFY_PATIENT ((struct verify_patience){10000, 10000})
+#define VERIFY_LATER   ((struct verify_patience){.ends = 2000}) /* once the first ones have */
 
 struct verify_run {
     struct coordinator *co;
@@ -105,10 +106,11 @@ struct verify_run {
     size_t n_shards;
     struct verify_rules rules;
 
-    struct verify_patience patience;
-    bool counts_only; /* of what differs; a repair leaves that for later */
-    struct verify_key *keys;
+    struct verify_patience patience; /* of the first group */
+    bool counts_only;                /* of what differs; a repair leaves that for later */
+    struct verify_key *keys;         /* of the group */
     size_t n_keys;
+    size_t group; /* so many are expected to fit in memory together; 0: not known yet */
     unsigned n_looks;
 };
 
@@ -139,6 +141,14 @@ static inline void verify_run_live(const struct verify_run *run)
         errand_live(run->errand);
 }
 
+/*
+ * Call settle with all of the keys, one group of them after the other: as many as are expected
+ * to fit, by the bytes that the last ones took. Each group has memory of its own: what settle
+ * leaves in run->arena, as the looks do, is gone after it. Returns false as soon as it does.
+ */
+typedef bool verify_settle_fn(struct verify_run *run, void *ctx, struct err *err);
+bool verify_run_each_group(struct verify_run *run, struct verify_key *keys, size_t n,
+                           verify_settle_fn *settle, void *ctx, struct err *err) MUST_CHECK;
 /*
  * Look at the open keys until each is judged. ERR_RETRY if a side cannot be asked. Blocks.
  */

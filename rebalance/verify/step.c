@@ -105,8 +105,12 @@ void verify_job_free(struct verify_job *j)
 bool verify_job_open(struct verify_job *j, struct verify_run *run, struct arena *a,
                      struct err *err)
 {
-    *run = (struct verify_run){
-        .co = j->co, .stop = j->stop, .arena = a, .links = j->links, .links_of = j->links_of};
+    *run = (struct verify_run){.co = j->co,
+                               .stop = j->stop,
+                               .arena = a,
+                               .links = j->links,
+                               .links_of = j->links_of,
+                               .group = j->group};
     j->links = (struct read_links){0};
     j->links_of = NULL;
     run->of_build = j->of_build;
@@ -121,6 +125,7 @@ void verify_job_close(struct verify_job *j, struct verify_run *run)
     j->report.where = j->where;
     j->report.index = j->job.index;
     j->at.looks = run->n_looks > j->at.looks ? run->n_looks : j->at.looks;
+    j->group = run->group;
     j->links = run->links;
     j->links_of = run->links_of;
     run->links = (struct read_links){0};
@@ -138,24 +143,31 @@ static bool wait_for_queue(struct verify_job *j, struct err *err)
     return true;
 }
 
-bool verify_job_settle(struct verify_job *j, struct verify_run *run, struct verify_key *first,
-                       size_t n, bool repair, struct err *err)
+static bool settle_group(struct verify_run *run, void *ctx, struct err *err)
 {
-    run->keys = first;
-    run->n_keys = n;
-    run->n_looks = 0;
+    const struct verify_settling *how = ctx;
+
     if (!verify_run_settle(run, err) ||
-        (repair && (!wait_for_queue(j, err) || !verify_run_repair(run, err))))
+        (how->repair && (!wait_for_queue(how->job, err) || !verify_run_repair(run, err))))
         return false;
-    verify_trees_note_run(j, run);
+    verify_trees_note_run(how->job, run);
+    how->add(how->job, run->keys, run->n_keys);
     return true;
 }
 
-void verify_job_add(struct verify_job *j, const struct verify_key *k)
+bool verify_job_settle(struct verify_settling how, struct verify_run *run,
+                       struct verify_key *keys, size_t n, struct err *err)
 {
-    const bool is_open = k->state != VERIFY_EQUAL;
+    return verify_run_each_group(run, keys, n, settle_group, &how, err);
+}
 
-    verify_result_add(is_open ? &j->open : &j->result, k, j->values);
-    if (is_open)
-        verify_result_list_id(&j->open, k->id);
+void verify_job_add(struct verify_job *j, const struct verify_key *keys, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const bool is_open = keys[i].state != VERIFY_EQUAL;
+
+        verify_result_add(is_open ? &j->open : &j->result, &keys[i], j->values);
+        if (is_open)
+            verify_result_list_id(&j->open, keys[i].id);
+    }
 }

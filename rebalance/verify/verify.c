@@ -15,26 +15,29 @@ struct question {
     struct verify_request request;
 };
 
-static bool name_keys(struct verify_run *run, const struct verify_request *r, struct err *err)
+static bool name_keys(struct verify_run *run, const struct verify_request *r,
+                      struct verify_key *keys, struct err *err)
 {
-    run->keys = arena_alloc(run->arena, r->n_keys, sizeof(*run->keys));
     for (size_t i = 0; i < r->n_keys; i++)
-        if (!verify_run_name_key(run, r->keys[i], &run->keys[run->n_keys++], err))
+        if (!verify_run_name_key(run, r->keys[i], &keys[i], err))
             return false;
     return true;
 }
 
-static void report(const struct verify_run *run, struct verify_report *r, bool values,
-                   struct buf *json)
-{
-    struct verify_result result = {0};
+struct keys_told {
+    const struct verify_request *asked;
+    struct verify_result result;
+};
 
-    verify_report_of_run(r, run);
-    r->looks = run->n_looks;
+static bool settle(struct verify_run *run, void *ctx, struct err *err)
+{
+    struct keys_told *a = ctx;
+
+    if (!verify_run_settle(run, err) || (a->asked->repair && !verify_run_repair(run, err)))
+        return false;
     for (size_t i = 0; i < run->n_keys; i++)
-        verify_result_add(&result, &run->keys[i], values);
-    verify_report_append(r, &result, json);
-    verify_result_free(&result);
+        verify_result_add(&a->result, &run->keys[i], a->asked->values);
+    return true;
 }
 
 static bool verify(struct errand *e, struct err *err)
@@ -47,13 +50,19 @@ static bool verify(struct errand *e, struct err *err)
                              .arena = e->arena,
                              .patience = VERIFY_PATIENT};
     struct verify_report r = {.began_ms = clock_wall_ms()};
-    bool ok = verify_run_begin(&run, asked->table, 0, err) && name_keys(&run, asked, err);
+    struct verify_key *keys = arena_alloc(e->arena, asked->n_keys, sizeof(*keys));
+    struct keys_told a = {.asked = asked};
+    bool ok = verify_run_begin(&run, asked->table, 0, err) && name_keys(&run, asked, keys, err);
 
     if (ok)
         r.from = read_position_version(pipeline_read_position(run.pipeline));
-    ok = ok && verify_run_settle(&run, err) && (!asked->repair || verify_run_repair(&run, err));
-    if (ok)
-        report(&run, &r, asked->values, &e->text);
+    ok = ok && verify_run_each_group(&run, keys, asked->n_keys, settle, &a, err);
+    if (ok) {
+        verify_report_of_run(&r, &run);
+        r.looks = run.n_looks;
+        verify_report_append(&r, &a.result, &e->text);
+    }
+    verify_result_free(&a.result);
     verify_run_end(&run);
     return ok;
 }

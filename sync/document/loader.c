@@ -4,6 +4,7 @@
 
 #include "src/base/arena.h"
 #include "src/base/buf.h"
+#include "src/base/mem.h"
 #include "src/mysql/mysql.h"
 #include "sync/document/key.h"
 #include "sync/document/level.h"
@@ -12,8 +13,10 @@
 #include "sync/document/row_document.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define COUNTED_AT_ONCE 500
+#define COUNTED_BYTES   (4 << 20) /* of rows in memory */
 
 /* What the levels below and the documents of a page may take: times its bytes. */
 #define SHARES 4
@@ -274,55 +277,71 @@ static bool is_there(const struct level *root, uint32_t key)
            root->rows[root->order[root->first[key]]].rooted;
 }
 
-bool loader_find_keys(struct mysql_conn *c, const struct plan *p, const struct str *keys,
-                      size_t n, bool *found, struct err *err)
+static bool is_read(const struct level *root, uint32_t key)
+{
+    return !root->is_cut || key < root->n_whole || root->first[key] < root->first[key + 1];
+}
+
+bool loader_find_keys(struct mysql_conn *c, const struct plan *p, struct loader_keys *k,
+                      struct loaded *out, struct err *err)
 {
     struct level_room room = {.left = SIZE_MAX};
     struct level root;
     struct buf sql = {0};
 
     level_init(&root, p->nodes[0], &room);
-    for (size_t i = 0; i < n; i++)
-        (void)key_set_add(&root.keys, keys[i]);
+    root.bytes_max = k->bytes_max;
+    for (size_t i = 0; i < k->n; i++)
+        (void)key_set_add(&root.keys, k->keys[i]);
 
     const bool read = level_read_alone(&root, c, &sql, err);
 
-    for (size_t i = 0; read && i < n; i++)
-        found[i] = is_there(&root, key_set_find(&root.keys, keys[i]));
+    for (size_t i = 0; read && i < k->n; i++) {
+        const uint32_t key = key_set_find(&root.keys, k->keys[i]);
+
+        out[i] = (struct loaded){.placed = is_there(&root, key), .left = !is_read(&root, key)};
+    }
+    k->bytes = root.bytes;
     level_fini(&root);
     buf_free(&sql);
     return read;
 }
 
-/* Count for keys from..from+n, few enough to hold their rows in memory. */
-static bool count_some(struct mysql_conn *c, const struct plan *p, const struct key_set *keys,
-                       uint32_t from, uint32_t n, uint64_t *count, struct err *err)
+/* Count some of the n keys, and keep the others in front. Returns how many were judged; 0: the
+ * read failed. */
+static size_t count_some(struct mysql_conn *c, const struct plan *p, struct str *keys, size_t n,
+                         uint64_t *count, struct err *err)
 {
-    struct level_room room = {.left = SIZE_MAX};
-    struct level root;
-    struct buf sql = {0};
+    struct loaded out[COUNTED_AT_ONCE];
+    struct loader_keys some = {.keys = keys, .n = n, .bytes_max = COUNTED_BYTES};
+    size_t n_left = 0;
 
-    level_init(&root, p->nodes[0], &room);
-    for (uint32_t i = 0; i < n; i++)
-        (void)key_set_add(&root.keys, key_set_get(keys, from + i));
-
-    const bool read = level_read_alone(&root, c, &sql, err);
-
-    for (uint32_t i = 0; read && i < n; i++)
-        *count += is_there(&root, i);
-    level_fini(&root);
-    buf_free(&sql);
-    return read;
+    if (!loader_find_keys(c, p, &some, out, err))
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        if (out[i].left)
+            keys[n_left++] = keys[i];
+        else
+            *count += out[i].placed;
+    return n - n_left;
 }
 
 bool loader_count_keys(struct mysql_conn *c, const struct plan *p, const struct key_set *keys,
                        uint64_t *count, struct err *err)
 {
+    struct str *open = mem_alloc(keys->n + 1, sizeof(*open));
+    size_t n = keys->n, some = COUNTED_AT_ONCE, done = 1;
+
     *count = 0;
-    for (uint32_t from = 0, n; from < keys->n; from += n) {
-        n = keys->n - from < COUNTED_AT_ONCE ? keys->n - from : COUNTED_AT_ONCE;
-        if (!count_some(c, p, keys, from, n, count, err))
-            return false;
+    for (uint32_t i = 0; i < keys->n; i++)
+        open[i] = key_set_get(keys, i);
+    while (n > 0 && done > 0) {
+        some = some < n ? some : n;
+        done = count_some(c, p, open, some, count, err);
+        memmove(&open[some - done], &open[some], (n - some) * sizeof(*open));
+        n -= done;
+        some = done * 2 < COUNTED_AT_ONCE ? done * 2 : COUNTED_AT_ONCE;
     }
-    return true;
+    free(open);
+    return done > 0;
 }

@@ -89,11 +89,11 @@ bool loader_bounds(struct mysql_conn *c, const struct plan *p, struct buf *least
                    struct buf *greatest, struct err *err) MUST_CHECK;
 
 /*
- * Tell for each of n keys, as in loader_load(), whether its row passes the filter and has a
- * place. Reads no related rows: n should be some hundreds.
+ * Tell for each key, as in loader_load(), whether its row passes the filter and has a place:
+ * sets only `placed` and `left`. Reads no related rows: there should be some hundred keys.
  */
-bool loader_find_keys(struct mysql_conn *c, const struct plan *p, const struct str *keys,
-                      size_t n, bool *found, struct err *err) MUST_CHECK;
+bool loader_find_keys(struct mysql_conn *c, const struct plan *p, struct loader_keys *k,
+                      struct loaded *out, struct err *err) MUST_CHECK;
 
 /* Count those of them that have one of the keys. */
 bool loader_count_keys(struct mysql_conn *c, const struct plan *p, const struct key_set *keys,

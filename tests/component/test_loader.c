@@ -11,6 +11,7 @@
 #include "sync/definition/definition.h"
 #include "sync/definition/parse.h"
 #include "sync/document/key.h"
+#include "sync/document/key_set.h"
 #include "sync/document/loader.h"
 #include "sync/document/plan.h"
 #include "sync/document/poll_query.h"
@@ -567,6 +568,67 @@ static size_t read_some(const struct plan *p, struct arena *a, struct str *keys,
     return n_left;
 }
 
+/* How many of the keys have a row, by bounded looks for them; they lose their order. */
+static uint64_t find_all(const struct plan *p, struct arena *a, struct str *keys, size_t n,
+                         size_t bytes_max)
+{
+    struct loaded *out = arena_alloc(a, n, sizeof(*out));
+    uint64_t n_found = 0;
+    struct err err = {0};
+
+    while (n > 0) {
+        struct loader_keys some = {.keys = keys, .n = n, .bytes_max = bytes_max};
+        size_t n_left = 0, n_placed = 0;
+
+        assert_true(loader_find_keys(conn, p, &some, out, &err));
+        for (size_t i = 0; i < n; i++)
+            if (out[i].left)
+                keys[n_left++] = keys[i];
+            else
+                n_placed += out[i].placed;
+        assert_true(n_left < n);
+        assert_true(n_placed <= 1 || some.bytes <= bytes_max);
+        n_found += n_placed;
+        n = n_left;
+    }
+    return n_found;
+}
+
+static void bounded_looks_for_keys_find_each_row_once(void **state)
+{
+    static const size_t bounds[] = {1, 4000, 20000, 300000, 10000000};
+    struct random random;
+    struct str keys[1950];
+
+    (void)state;
+    make_many_sheets();
+    random_init(&random, 18);
+
+    struct plan *p = loader_compile("doc.sheet");
+
+    for (size_t i = 0; i < ARRAY_LEN(bounds); i++) {
+        struct arena *a = arena_new();
+        const size_t n = bounds[i] < 20000 ? 100 : ARRAY_LEN(keys);
+        struct loaded *rows = arena_alloc(a, n, sizeof(*rows));
+        struct key_set set = {0};
+        uint64_t n_rows = 0, counted = 0;
+        struct err err = {0};
+
+        draw_keys(p, a, &random, keys, n);
+        load(p, a, keys, n, rows);
+        for (size_t k = 0; k < n; k++) {
+            n_rows += rows[k].placed;
+            (void)key_set_add(&set, keys[k]);
+        }
+        assert_true(loader_count_keys(conn, p, &set, &counted, &err));
+        assert_int_equal(counted, n_rows);
+        assert_int_equal(find_all(p, a, keys, n, bounds[i]), n_rows);
+        key_set_fini(&set);
+        arena_free(a);
+    }
+    plan_free(p);
+}
+
 static void what_bounded_reads_read_together_is_every_key_once(void **state)
 {
     static const size_t bounds[] = {1, 1000, 4000, 20000, 300000, 10000000};
@@ -660,6 +722,7 @@ int main(void)
         cmocka_unit_test(a_page_ends_before_the_row_that_does_not_fit),
         cmocka_unit_test(a_first_row_without_room_is_an_error_of_its_own_and_not_the_last),
         cmocka_unit_test(what_bounded_reads_read_together_is_every_key_once),
+        cmocka_unit_test(bounded_looks_for_keys_find_each_row_once),
         cmocka_unit_test(what_keys_show_together_is_bounded_and_one_alone_is_not),
         cmocka_unit_test(several_documents_of_a_page_share_its_memory_and_one_alone_does_not),
     };

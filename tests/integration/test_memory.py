@@ -3,6 +3,7 @@ import re
 
 from beside import Beside
 from servers import Database, Failed, wait_until
+from test_verify import Damage
 
 ROWS = 1_000_000
 # What is resident besides the configured queues, and what the queues may hold by default.
@@ -131,3 +132,28 @@ def test_a_verification_reads_few_documents_of_a_join_at_once(w):
             raise Failed(f"{found}")
         if more > 64:
             raise Failed(f"{more} MiB more were held to verify 88 MiB of documents {options}")
+
+
+def test_a_verification_holds_few_large_documents_at_once(w):
+    """Of documents of a megabyte that differ, whoever asks: each is looked at three times, on both sides."""
+    rows = 40
+    w.sql("CREATE TABLE big (id INT PRIMARY KEY, n INT, text LONGTEXT)",
+          f"INSERT INTO big SELECT seq, seq, REPEAT('word ', 200000) FROM seq_1_to_{rows}")
+    daemon, damage = w.follow(w.definitions({"table": "big"})), Damage(w, "big")
+    for key in range(1, rows + 1):
+        damage.change(key, lambda d: d.update(n=-1))
+    daemon.stop()
+    daemon.start()
+    w.sql("INSERT INTO big VALUES (0, 0, '')")
+    wait_until("the stream goes on", lambda: w.engine.get(w.index("big"), "0"))
+    before = peak_mib(daemon)
+    keys = [word for key in range(1, rows + 1) for word in ("--key", str(key))]
+    for options in (keys, [], ["--repair", "--yes"]):
+        found = daemon.json("verify", f"{w.schema}.big", *options, ok=(0, 1))
+        more = peak_mib(daemon) - before
+        print(f"# {more} MiB more to verify {rows} documents of 1 MiB {' '.join(options[-2:])}", flush=True)
+        if found["counts"]["different"] != rows or found["repaired"] != rows * ("--repair" in options):
+            raise Failed(f"{found['counts']}, {found['repaired']} repaired: {found['why']}")
+        if more > 64:
+            raise Failed(f"{more} MiB more were held to verify {rows} documents of 1 MiB {options}")
+    w.equal(daemon)

@@ -36,6 +36,23 @@ static const char *verdict(const struct verify_report *r, const struct verify_re
     return r->why.len > 0 && result->differing == 0 ? "unknown" : verify_result_verdict(result);
 }
 
+/* No repair overwrites what has a version of somebody else: only a new build helps. */
+static void put_why(struct json_writer *w, const struct verify_report *r,
+                    const struct verify_result *result)
+{
+    const uint64_t n = result->counts[VERIFY_LINEAGE];
+    struct buf why = {0};
+
+    buf_append(&why, r->why);
+    if (n > 0)
+        buf_printf(&why,
+                   "%s%" PRIu64 " of the documents found have a version that Millrace did not "
+                   "give out, and never overwrites; fix: millrace index create %" STR_FMT,
+                   r->why.len > 0 ? "; " : "", n, STR_ARG(r->table));
+    json_put_string(w, STR("why"), buf_str(&why));
+    buf_free(&why);
+}
+
 void verify_report_append(const struct verify_report *r, const struct verify_result *result,
                           struct buf *json)
 {
@@ -49,7 +66,7 @@ void verify_report_append(const struct verify_report *r, const struct verify_res
     json_put_string(&w, STR("index"), r->index);
     json_put_u64(&w, STR("version"), r->version);
     json_put_cstr(&w, STR("verdict"), verdict(r, result));
-    json_put_string(&w, STR("why"), r->why);
+    put_why(&w, r, result);
     json_put_u64(&w, STR("sample"), r->sample);
     json_put_string(&w, STR("where"), r->where);
     json_put_raw(&w, STR("checked"), r->checked.len > 0 ? r->checked : STR("[]"));

@@ -135,6 +135,13 @@ def test_what_is_of_another_lineage_is_told_and_never_overwritten(w):
     expect(answer, "different", [("1", "wrong_lineage")])
     if answer["repaired"] or damage.stored(1) != before:
         raise Failed(f"it was overwritten: {damage.stored(1)}, {answer}")
+    way_out = f"fix: millrace index create {w.schema}.orders"
+    if way_out not in answer["why"] or way_out not in daemon.command("verify", f"{w.schema}.orders", ok=(1,)).stdout:
+        raise Failed(f"a verification does not say the way out: {answer['why']}")
+    if daemon.json("report", "list")["items"][0]["verdict"] != "different" or w.table(daemon, "orders")["verify"]:
+        raise Failed("a foreign version is told as something else, or as too much for a repair")
+    if verify(w, daemon, 2)["why"]:
+        raise Failed("a build is proposed where no document needs it")
 
 
 def test_what_differs_by_contract_is_counted_apart(w):

@@ -82,6 +82,10 @@ static void put_definition(const struct trace *t, struct json_writer *w)
         json_put_u64(w, STR("version"), t->run.number);
     }
     json_put_bool(w, STR("pending"), t->is_pending);
+    open_list(w, STR("changes"));
+    for (size_t i = 0; i < t->n_pending; i++)
+        json_write_string(w, t->pending[i]);
+    json_close_array(w);
     json_close_object(w);
     buf_free(&sum);
 }

@@ -7,11 +7,13 @@
 #include "rebalance/watch/findings.h"
 #include "src/base/clock.h"
 #include "src/store/fan_out.h"
+#include "sync/definition/diff.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define PENDING_MAX 20
 #define LISTED_MAX \
     100 /* dead letters and purged keys of one `_id`, which routings tell apart */
 
@@ -167,6 +169,50 @@ static bool ask_tombstones(struct trace *t, struct err *err)
     return true;
 }
 
+static void add_pending(struct trace *t, struct str table, struct str field)
+{
+    struct buf text = {0};
+
+    if (t->n_pending == PENDING_MAX)
+        return;
+    if (!str_equal(table, table_name(t->table)))
+        buf_append(&text, table);
+    if (text.len > 0 && field.len > 0)
+        buf_append_char(&text, ' ');
+    buf_append(&text, field);
+    t->pending[t->n_pending++] = arena_copy(t->arena, buf_str(&text));
+    buf_free(&text);
+}
+
+static void add_pending_of(struct trace *t, const struct definition_change *c)
+{
+    if (c->change != CHANGE_CHANGE)
+        add_pending(t, c->name, STR(""));
+    for (size_t i = 0; c->change == CHANGE_CHANGE && i < c->n_fields; i++)
+        if (c->fields[i].needs_build)
+            add_pending(t, c->name, c->fields[i].path);
+}
+
+/* What `apply` said of it. Of a version whose definition cannot be read any more, nothing. */
+static void find_pending(struct trace *t)
+{
+    const struct table_definition *lead;
+    struct definition_diff diff = {0};
+    struct definitions *built;
+    struct err ignored = {0};
+
+    if (!t->is_pending ||
+        !coordinator_version_definitions(t->co, t->available, &built, &lead, &ignored))
+        return;
+    t->pending = arena_alloc(t->arena, PENDING_MAX, sizeof(*t->pending));
+    definition_diff_make(built, t->definitions, &diff);
+    for (size_t i = 0; i < diff.n; i++)
+        if (str_equal(diff.changes[i].index, table_index(t->lead)))
+            add_pending_of(t, &diff.changes[i]);
+    definition_diff_free(&diff);
+    definitions_unref(built);
+}
+
 /* The store has, for a table whose definition waits, the newest version then. */
 static bool ask_pending(struct trace *t, struct err *err)
 {
@@ -181,6 +227,7 @@ static bool ask_pending(struct trace *t, struct err *err)
                     t->available->number <= strtoull(newest.ptr, NULL, 10);
     buf_free(&name);
     buf_free(&newest);
+    find_pending(t);
     return ok;
 }
 

@@ -102,7 +102,9 @@ struct trace {
     const struct stored_purged *purged;
     size_t n_purged;
     uint64_t n_fan_outs;
-    bool is_pending; /* its definition takes effect with the next build */
+    bool is_pending;     /* its definition takes effect with the next build */
+    struct str *pending; /* what of it does: fields, and tables that enter or leave the index */
+    size_t n_pending;
 
     struct trace_log log;
     struct trace_shown *shown;

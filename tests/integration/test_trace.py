@@ -64,6 +64,26 @@ def test_damage_by_a_foreign_client_is_named_by_its_kind_and_path(w):
         raise Failed(said)
 
 
+def test_what_of_a_definition_is_pending_is_named(w):
+    made = make(w)
+    daemon = w.follow(made)
+    orders = made["tables"][0]
+    del orders["relations"][0]["columns"][2]
+    orders["columns"] = ["id", {"name": "note", "type": "text"}]
+    orders["daily_check_column"] = "note"  # at once
+    daemon.apply(made)
+    told = trace(w, daemon, 1)["definition"]
+    said = daemon.command("trace", f"{w.schema}.orders", "1").stdout
+    if not told["pending"] or told["changes"] != ["columns", "relations[items].columns[price]"]:
+        raise Failed(f"{told}")
+    if "next index create\n    columns\n    relations[items].columns[price]\n" not in said:
+        raise Failed(said)
+    daemon.build(f"{w.schema}.orders")
+    told = trace(w, daemon, 1)["definition"]
+    if told["pending"] or told["changes"]:
+        raise Failed(f"{told}")
+
+
 def test_a_row_without_a_document_says_why(w):
     w.sql("CREATE TABLE orders (id INT PRIMARY KEY, kind INT, gone INT NOT NULL)",
           "INSERT INTO orders VALUES (1, 1, 0), (2, 2, 0), (3, 1, 1), (4, 1, 0)")

@@ -142,6 +142,13 @@ static void add_word(struct buf *out, struct render_style style, struct str one)
     render_value(out, style, one, "", RENDER_TEXT);
 }
 
+static void add_pending(struct buf *out, struct render_style style, struct str one)
+{
+    buf_append(out, STR("    "));
+    render_value(out, style, one, "", RENDER_TEXT);
+    buf_append_char(out, '\n');
+}
+
 static void add_change(struct buf *out, struct render_style style, struct str one)
 {
     buf_append(out, STR("    "));
@@ -188,8 +195,10 @@ void view_trace(struct buf *out, struct render_style style, struct str json)
     buf_append_char(out, '\n');
     render_line(out, json, row, ARRAY_LEN(row));
     add_text(out, json, "    ", "/row/reason");
-    if (json_find_bool(json, "/definition/pending", &is) && is)
+    if (json_find_bool(json, "/definition/pending", &is) && is) {
         buf_append(out, STR("  its definition takes effect with the next index create\n"));
+        view_each(out, style, json, "/definition/changes", add_pending);
+    }
     view_differences(out, style, json);
     view_each(out, style, json, "/versions", add_version);
     add_way(out, style, json);

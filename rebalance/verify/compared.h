@@ -53,6 +53,8 @@ struct exchanges {
     uint64_t lost;  /* of these, what the index lacks and nobody can name */
     struct err why; /* why the last one was put off; ERR_NONE: it was not */
     struct err missing; /* why the trees cannot be made; ERR_NONE: they can, or nobody tried */
+    struct err ended;   /* why the last comparison, which makes them, ended early; ERR_NONE: it
+                           did   not */
 };
 /* One has ended, now. found NULL: it was put off, and why says why. lost: as above. */
 void exchanges_note(struct exchanges *e, const struct verify_result *found, uint64_t lost,

@@ -324,7 +324,7 @@ static void put_off(const struct verify_job *j, struct str index)
 }
 
 /* When the next one comes by itself, and whether the index can have trees. */
-static void note_end(struct verify_job *j, bool is_marked)
+static void note_end(struct verify_job *j, bool is_marked, const struct err *failure)
 {
     const bool has_trees = verify_trees_finish(j), is_over = j->at.pass == VERIFY_OVER;
     struct buf index = {0};
@@ -344,6 +344,8 @@ static void note_end(struct verify_job *j, bool is_marked)
     if (is_marked || (!verify_job_is_partial(j) && (is_over || !has_trees)))
         verify_jobs_note_whole(j->co->verifies, buf_str(&index),
                                has_trees && !is_marked ? NULL : &why);
+    else if (!is_over && !verify_job_is_partial(j) && !has_made_way(j))
+        verify_jobs_note_ended(j->co->verifies, buf_str(&index), failure);
     if (!has_trees || (j->by_itself && !is_over && !has_made_way(j)))
         put_off(j, buf_str(&index));
     buf_free(&index);
@@ -395,7 +397,7 @@ static void finish(struct verify_job *j, const struct err *failure)
             break;
     if (j->exchange && !has_made_way(j))
         note_exchange(j, failure);
-    note_end(j, is_marked);
+    note_end(j, is_marked, failure);
     log_info("a verification has ended", KV("table", j->job.table), KV("job", j->job.id),
              KV("differing", j->result.differing), KV("repaired", j->result.repaired));
     if (is_told(j))

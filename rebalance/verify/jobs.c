@@ -184,6 +184,14 @@ void verify_jobs_note_whole(struct verify_jobs *all, struct str index, const str
     if (why == NULL)
         m->next_ms = 0;
     m->exchanges.missing = why != NULL ? *why : (struct err){0};
+    m->exchanges.ended = (struct err){0};
+    lock_release(&all->lock);
+}
+
+void verify_jobs_note_ended(struct verify_jobs *all, struct str index, const struct err *why)
+{
+    lock_acquire(&all->lock);
+    memory_of(all, index)->exchanges.ended = *why;
     lock_release(&all->lock);
 }
 

@@ -45,6 +45,8 @@ bool verify_jobs_are_put_off(struct verify_jobs *all, struct str index);
 /* A comparison of all of it has ended as it should, or begun trees, which ends that (why NULL);
  * or the index can have no trees. */
 void verify_jobs_note_whole(struct verify_jobs *all, struct str index, const struct err *why);
+/* One has ended early. */
+void verify_jobs_note_ended(struct verify_jobs *all, struct str index, const struct err *why);
 
 /* An exchange of the index's trees has ended: exchanges_note(). */
 void verify_jobs_note_exchange(struct verify_jobs *all, struct str index,

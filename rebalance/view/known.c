@@ -247,16 +247,20 @@ static void append_missed(const struct table_view *t, struct buf *message, struc
         [TREES_BUILDING] = ", and a comparison of the whole index still makes them",
         [TREES_COMPLETE] = "",
     };
+    const struct exchanges *e = &t->trees.exchanges;
     const bool has_none = t->trees.now.state == TREES_NONE;
-    const struct err *why = has_none ? &t->trees.exchanges.missing : &t->trees.exchanges.why;
+    const bool is_known = has_none && e->missing.kind != ERR_NONE;
+    const struct err *why = is_known ? &e->missing : has_none ? &e->ended : &e->why;
     struct str reason = str_from(why->msg);
     const struct str own = fix_split(&reason);
 
     buf_append(message, str_from(states[t->trees.now.state]));
-    if (reason.len > 0 && has_none)
-        buf_printf(message, ", as none can be made: %" STR_FMT, STR_ARG(reason));
-    else if (reason.len > 0)
-        buf_printf(message, "; the last exchange was put off: %" STR_FMT, STR_ARG(reason));
+    if (reason.len > 0)
+        buf_printf(message, "%s: %" STR_FMT,
+                   is_known   ? ", as none can be made"
+                   : has_none ? "; the comparison that makes them ended early"
+                              : "; the last exchange was put off",
+                   STR_ARG(reason));
     if (t->is.is_bad)
         buf_printf(message, "; the table is %s: %" STR_FMT, t->is.state, STR_ARG(t->is.reason));
     append_exchange_fix(t, own, fix);

@@ -3,6 +3,7 @@ import glob
 import os
 
 from servers import Failed, wait_until
+from test_relations import grant_alone
 from test_trees import ON, complete, trees
 
 
@@ -72,3 +73,24 @@ def test_an_exchange_that_is_put_off_and_trees_that_are_missing_are_told(w):
     complete(w, daemon, "other")
     go_on(w, daemon, "other")
     w.equal(daemon)
+
+
+def test_why_the_comparison_that_makes_trees_ended_early_is_told(w):
+    user = "millrace@'127.0.0.1'"
+    w.sql("CREATE TABLE item (id INT PRIMARY KEY)", "INSERT INTO item SELECT seq FROM seq_1_to_300")
+    grant_alone(w, user, "item")
+    daemon = w.follow(w.definitions({"table": "item"}), index=ON)
+    complete(w, daemon)
+    daemon.stop()
+    for path in glob.glob(f"{daemon.folder}/data/trees/*"):
+        os.unlink(path)
+    w.sql(f"REVOKE SELECT ON {w.schema}.item FROM {user}")
+    daemon.start()
+    said = wait_until("the doctor says why there are no trees",
+                      lambda: (is_ := warning(w, daemon, "item")) and "the comparison that makes them ended early: " in is_["message"] and is_, 120)
+    report = daemon.json("report", "list")["items"][0]
+    if "SELECT command denied" not in report["why"] or report["why"].split("; fix: ")[0] not in said["message"]:
+        raise Failed(f"the doctor says {said}; the report: {report}")
+    w.sql(f"GRANT SELECT ON {w.schema}.item TO {user}")
+    daemon.json("verify", f"{w.schema}.item")
+    go_on(w, daemon, "item")

@@ -427,6 +427,7 @@ void verify_job_run(struct verify_job *j, struct err *err)
         verify_cursor_read(j);
     }
     j->started_ms = j->moved_ms = clock_mono_ms();
+    j->show = show;
     run_steps(j, err);
     verify_documents_close(j);
 }

@@ -111,6 +111,8 @@ struct verify_job {
     uint64_t far;                           /* and the most that was done of it */
     int64_t started_ms, saved_ms, moved_ms; /* monotonic */
 
+    /* Shows people how far it is, and what it waits for; NULL: for nothing. */
+    void (*show)(struct verify_job *j, const struct err *why);
     struct verify_progress seen; /* guarded by the lock of the list */
     bool over;                   /* likewise */
     pthread_t thread;            /* of the list, like the next */

@@ -5,6 +5,7 @@
 #include "rebalance/verify/part/changed_state.h"
 #include "rebalance/verify/part/sample_state.h"
 
+#include "src/base/clock.h"
 #include "src/base/mem.h"
 #include "sync/delivery/delivery.h"
 
@@ -132,14 +133,34 @@ void verify_job_close(struct verify_job *j, struct verify_run *run)
     verify_run_end(run);
 }
 
-/* Repairs give way while queues are above half of the mark. */
+/* What is above half of its mark; NULL: nothing. */
+static const char *find_full(const struct verify_job *j)
+{
+    const struct delivery_settings most = delivery_get(j->co->delivery);
+    const struct delivery_status now = delivery_status(j->co->delivery);
+
+    if (now.bytes_held > most.bytes_max / 2)
+        return "delivery.bytes";
+    /* A mark of 0 has each caller wait, also the repair. */
+    if (most.high_water_mark > 0 && now.backlog > most.high_water_mark / 2)
+        return "delivery.high_water_mark";
+    return NULL;
+}
+
+/* Repairs give way to the stream. That is no failure, however long it takes. */
 static bool wait_for_queue(struct verify_job *j, struct err *err)
 {
-    const uint64_t half = delivery_get(j->co->delivery).bytes_max / 2;
+    struct err why = {0};
 
-    while (delivery_status(j->co->delivery).bytes_held > half)
+    for (const char *full; (full = find_full(j)) != NULL; j->moved_ms = clock_mono_ms()) {
+        err_set(&why, ERR_RETRY,
+                "the repair waits until delivery holds no more than half of %s", full);
+        j->show(j, &why);
         if (stop_wait(j->stop, QUEUE_MS))
             return err_set(err, ERR_STOP, "stopping");
+    }
+    if (why.kind != ERR_NONE)
+        j->show(j, NULL);
     return true;
 }
 

@@ -383,6 +383,7 @@ struct delivery_status delivery_status(struct delivery *d)
 
     lock_release(&d->lock);
     status.bytes_held = budget_held(d->budget);
+    status.backlog = worker_backlog_most(d->backlog);
     status.blocked = worker_backlog_waiting(d->backlog) + budget_waiting(d->budget);
     return status;
 }

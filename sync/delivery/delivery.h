@@ -198,6 +198,7 @@ struct delivery_status {
      */
     uint64_t queued, loading, in_flight;
     uint64_t bytes_held;
+    uint64_t backlog; /* changes of the worker that has most: options.high_water_mark's */
     bool stuck; /* everything left belongs to indexes that take nothing; or nothing is left */
     int64_t good_ms; /* last document taken by an index without a reported problem;
                         monotonic; 0: never */

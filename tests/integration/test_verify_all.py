@@ -1,7 +1,9 @@
 """`verify` of whole tables: a job with two passes finds what damage a foreign client did, repairs it, and survives kills."""
 import time
 
+from gate import Gate, Hold
 from servers import Failed, wait_until
+from test_delivery_settings import change
 from test_kill import Writer
 from test_verify import SHARDS, Damage, damage_each_kind, kinds, make
 
@@ -171,3 +173,45 @@ def test_what_cannot_be_judged_is_unknown_with_its_reason(w):
     for words in (["report", "get", "999"], ["report", "get", "x"], ["verify", table, "--version", "1"], ["verify", f"{w.schema}.none"]):
         daemon.command(*words, ok=(1, 2))
     expect(verify(w, daemon), "equal", [])
+
+
+def with_another_topic(w):
+    """An index of a second topic, which no verification of the first one waits for."""
+    other = f"{w.schema}_busy"
+    w.sql("CREATE TABLE orders (id INT PRIMARY KEY, name VARCHAR(20))", "INSERT INTO orders SELECT seq, 'so' FROM seq_1_to_300",
+          f"CREATE OR REPLACE DATABASE {other}", f"GRANT SELECT ON {other}.* TO millrace@'127.0.0.1'",
+          f"CREATE TABLE {other}.busy (id INT PRIMARY KEY, text LONGTEXT)")
+    made, busy = w.definitions({"table": "orders"}), w.definitions({"table": "busy"})
+    busy["tables"][0]["table"] = f"{other}.busy"
+    return other, {"topics": [*made["topics"], {**made["topics"][0], "name": other}],
+                   "databases": [*made["databases"], {"name": other, "topic": other}], "tables": [*made["tables"], *busy["tables"]]}
+
+
+class HoldBusy(Hold):
+    def begin(self, path, body):
+        if "-busy" in path or b"-busy" in body:
+            super().begin(path, body)
+
+
+def test_a_repair_waits_while_the_queue_is_above_half_of_a_mark_and_says_so(w):
+    other, made = with_another_topic(w)
+    with Gate(w.engine) as gate:
+        gate.watch = hold = HoldBusy()
+        daemon, damage = w.follow(made, search={"url": [gate.url]}, delivery={"workers": 1, "high_water_mark": 20, "bytes": "64MiB"}), Damage(w)
+        for mark, rows, text in (("high_water_mark", 15, "'x'"), ("bytes", 6, "REPEAT('x', 100000)")):
+            hold.open.clear()
+            w.sql(f"REPLACE INTO {other}.busy SELECT seq, {text} FROM seq_1_to_{rows}")
+            wait_until("delivery holds the changes", lambda: (d := daemon.json("status")["delivery"])["queued"] + d["in_flight"] >= rows)
+            for key in (2, 3):
+                damage.change(key, lambda d: d.update(name="wrong"))
+            job = verify(w, daemon, "--repair", "--no-wait")["job"]
+            wait_until("the job says that it waits, and for what",
+                       lambda: daemon.json("report", "get", job).get("waits_for", "").endswith(f"no more than half of delivery.{mark}"), 30)
+            verify(w, daemon, "--repair", "--key", "3")  # few keys wait for nothing
+            if damage.stored(2)["_source"]["name"] != "wrong" or damage.stored(3)["_source"]["name"] != "so":
+                raise Failed("the job's repair did not wait, or the one of a key did")
+            hold.open.set()
+            report = wait_until("the report is there", lambda: (r := daemon.json("report", "get", job, ok=None)).get("verdict") and r, 60)
+            if report["verdict"] != "equal" or damage.stored(2)["_source"]["name"] != "so":
+                raise Failed(f"{report}")
+            change(daemon, "high_water_mark=1000", "bytes=1MiB")

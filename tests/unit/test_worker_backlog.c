@@ -52,6 +52,11 @@ static void each_of_many_workers_has_its_own_count(void **state)
     (void)state;
     enter(m, BACKLOG_WORKERS_MAX - 1, &turn);
     enter(m, BACKLOG_WORKERS_MAX - 1, &turn);
+    enter(m, 3, &turn);
+    assert_int_equal(worker_backlog_most(m), 2);
+    worker_backlog_leave(m, 3);
+    enter(m, BACKLOG_WORKERS_MAX - 1, &turn);
+    worker_backlog_leave(m, BACKLOG_WORKERS_MAX - 1);
     assert_true(worker_backlog_is_above(m, &turn));
     worker_backlog_leave(m, BACKLOG_WORKERS_MAX - 1);
     assert_false(worker_backlog_is_above(m, &turn));

@@ -129,6 +129,15 @@ size_t worker_backlog_count(const struct worker_backlog *m, unsigned worker)
     return __atomic_load_n(&m->counts[worker], __ATOMIC_SEQ_CST);
 }
 
+size_t worker_backlog_most(const struct worker_backlog *m)
+{
+    size_t most = 0;
+
+    for (unsigned i = 0; i < BACKLOG_WORKERS_MAX; i++)
+        most = worker_backlog_count(m, i) > most ? worker_backlog_count(m, i) : most;
+    return most;
+}
+
 size_t worker_backlog_waiting(const struct worker_backlog *m)
 {
     return __atomic_load_n(&m->n_waiting, __ATOMIC_SEQ_CST);

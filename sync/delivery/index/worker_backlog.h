@@ -59,6 +59,8 @@ void worker_backlog_leave(struct worker_backlog *m, unsigned worker);
 
 size_t worker_backlog_high(const struct worker_backlog *m); /* the mark, in writes */
 size_t worker_backlog_count(const struct worker_backlog *m, unsigned worker);
+/* Of the worker that has most. */
+size_t worker_backlog_most(const struct worker_backlog *m);
 size_t worker_backlog_waiting(const struct worker_backlog *m); /* callers */
 
 /* Change both. */

@@ -22,6 +22,7 @@
 #include "rebalance/dead_letter/replay.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/state/pauses.h"
+#include "rebalance/trees/trees.h"
 
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
@@ -359,6 +360,7 @@ static bool end_rows(struct coordinator *co, struct purged_index *p, struct err 
     uint64_t changes;
 
     FAILPOINT(purged_written);
+    trees_flush(co->trees);
     if (!store_end_purged(co->opt.store, p->rows, p->n_rows, &changes, err))
         return false;
     p->written += changes;
@@ -366,10 +368,8 @@ static bool end_rows(struct coordinator *co, struct purged_index *p, struct err 
     return count_down(co, p, changes) > 0 || recount(co, p, err);
 }
 
-/*
- * Tell whether the index's version is gone or replaced.  The new version has all rows.  paused:
- * whether a person paused the index.
- */
+/* Whether the index's version is gone or replaced: the new one has all rows. paused: by a
+ * person. */
 static bool is_replaced(struct coordinator *co, const struct purged_index *p, bool *paused)
 {
     struct catalogue *c = coordinator_catalogue(co);

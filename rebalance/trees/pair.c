@@ -196,6 +196,16 @@ bool pair_open(struct pair **out, const struct pair_home *home, struct str index
     return ok;
 }
 
+void pair_remove(const struct pair_home *home, struct str index)
+{
+    for (int side = 0; side < N_SIDES; side++) {
+        char *path = path_of(home->folder, index, (enum tree_side)side);
+
+        tree_delete(path);
+        free(path);
+    }
+}
+
 bool pair_owns(const char *name)
 {
     return strspn(name, "0123456789abcdef") == NAME_DIGITS && name[NAME_DIGITS] == '.';
@@ -216,9 +226,12 @@ static void close_side(struct pair *p, int side)
 {
     struct err err = {0};
 
-    if (!tree_close(p->trees[side], !p->is_over, &err))
-        log_failure(LOG_WARN, &err, "an anti-entropy tree is lost if the power fails",
+    /* What could not be written may be on disk as it was before: nobody could tell. */
+    if (!tree_close(p->trees[side], !p->is_over, &err)) {
+        log_failure(LOG_WARN, &err, "an anti-entropy tree is removed, as it cannot be written",
                     KV("file", (const char *)p->paths[side]));
+        tree_delete(p->paths[side]);
+    }
     free(p->paths[side]);
 }
 

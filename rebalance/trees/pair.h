@@ -34,6 +34,8 @@ bool pair_create(struct pair **out, const struct pair_home *home, struct str ind
 /* Opens both. ERR_REJECT if they are missing, damaged, or two different ones. */
 bool pair_open(struct pair **out, const struct pair_home *home, struct str index,
                struct err *err) MUST_CHECK;
+/* Removes the files of a pair that is not open. */
+void pair_remove(const struct pair_home *home, struct str index);
 /* Whether a file in the folder has the name of a pair's, or of what a pair leaves behind. */
 bool pair_owns(const char *name);
 /* Appends what the names of its files begin with. */

@@ -10,9 +10,9 @@
  * A process that is killed loses nothing that a call has returned for. After a power cut
  * without a tree_close() the tree is lost. A lost, missing, damaged or foreign tree is
  * ERR_REJECT: build it anew with tree_create(). ERR_RETRY: the system refused (a full disk, a
- * file in use), and the tree is as it was. Nothing here is ERR_FATAL. Blocks on the file.
+ * file in use); what a call would have changed may be lost. Nothing here is ERR_FATAL.
  *
- * @thread one at a time
+ * @thread one at a time; blocks on the file
  */
 #ifndef REBALANCE_TREES_TREE_H
 #define REBALANCE_TREES_TREE_H

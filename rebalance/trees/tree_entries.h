@@ -2,8 +2,9 @@
  * The entries of one file: found, and changed, a bucket at a time. Only the files of
  * rebalance/trees include this.
  *
- * Each checks the bucket first and can return ERR_REJECT for damage, or ERR_RETRY for a full
- * disk; then nothing has changed. Blocks on the file.
+ * Each checks the bucket first and can return ERR_REJECT for damage, or ERR_RETRY: without room
+ * for a page nothing has changed, after any other error the bucket may be damaged. Blocks on
+ * the file.
  *
  * @thread the tree's
  */

@@ -116,13 +116,15 @@ static struct pair *find_or_open(struct trees *all, struct str index)
     return find(all, index);
 }
 
-/* Of a topic that does not run, the files alone are there. */
+/* Of a topic that does not run, or whose files cannot be opened, the files alone are there. */
 void trees_end(struct trees *all, struct str index)
 {
-    struct pair *p = find_or_open(all, index);
+    struct pair *p = find(all, index);
 
     if (p != NULL)
         take_out(all, index, p);
+    else
+        pair_remove(&all->home, index);
     pair_unref(p);
 }
 
@@ -268,6 +270,8 @@ void trees_note_both(struct trees *all, struct str index, bool is_gone, uint64_t
 
 void trees_flush(struct trees *all)
 {
+    if (all == NULL)
+        return;
     lock_acquire(&all->lock);
     all->n_flush++;
     pthread_cond_signal(&all->arrived);

@@ -66,7 +66,7 @@ void trees_note(struct trees *all, struct str index, const struct tree_news *new
 /* The same for both sides. */
 void trees_note_both(struct trees *all, struct str index, bool is_gone, uint64_t hash,
                      struct str id);
-/* Waits until what was noted before is put. Blocks on the disk. */
+/* Waits until what was noted before is put. NULL is fine. Blocks on the disk. */
 void trees_flush(struct trees *all);
 
 enum trees_state { TREES_NONE = 0, TREES_BUILDING, TREES_COMPLETE };

@@ -117,6 +117,8 @@ void verify_cursor_write(struct verify_job *j)
     json_put_u64(&w, STR("from"), j->at.from);
     json_put_u64(&w, STR("began"), (uint64_t)j->at.began_ms);
     json_put_u64(&w, STR("looks"), j->at.looks);
+    json_put_u64(&w, STR("lost"), j->at.lost);
+    json_put_u64(&w, STR("unnamed"), j->at.unnamed);
     put_changed(&w, j->changed);
     json_put_u64(&w, STR("n_differ"), j->n_differ);
     json_put_bool(&w, STR("refused"), j->is_refused);
@@ -145,6 +147,8 @@ void verify_cursor_read(struct verify_job *j)
     (void)json_find_u64(json, "/from", &j->at.from);
     (void)json_find_u64(json, "/began", &began);
     (void)json_find_u64(json, "/looks", &j->at.looks);
+    (void)json_find_u64(json, "/lost", &j->at.lost);
+    (void)json_find_u64(json, "/unnamed", &j->at.unnamed);
     j->at.began_ms = (int64_t)began;
     find_changed(json, j->changed);
     j->is_refused = false;

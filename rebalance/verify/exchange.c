@@ -183,6 +183,8 @@ static bool look(struct verify_job *j, struct verify_run *run, struct err *err)
     if (n == 0) {
         j->at.pass = VERIFY_LISTED;
         j->at.slice = 0;
+        j->at.lost = j->n_lost - j->n_found;
+        j->at.unnamed = j->hashed.n - j->n_named;
         return true;
     }
     j->at.slice += n;

@@ -83,11 +83,10 @@ static bool is_safe_place(const struct verify_job *j)
 static bool note_step(struct verify_job *j, struct err *err)
 {
     const uint64_t far = count_done(j) + j->at.slice;
-    const bool begins_repair = j->at.pass == VERIFY_REPAIR && j->at.pass != j->far_pass;
 
     /* What is done again after a failure is no progress. */
     if (far > j->far || j->at.pass != j->far_pass) {
-        j->moved_ms = clock_mono_ms();
+        j->failing_ms = 0;
         j->far = far;
         j->far_pass = j->at.pass;
     }
@@ -95,7 +94,7 @@ static bool note_step(struct verify_job *j, struct err *err)
     if (!is_safe_place(j))
         return true;
     verify_cursor_write(j);
-    if (j->of_build || (clock_mono_ms() - j->saved_ms < SAVE_MS && !begins_repair))
+    if (j->of_build || clock_mono_ms() - j->saved_ms < SAVE_MS)
         return true;
 
     const bool ok = save(j, err);
@@ -106,6 +105,14 @@ static bool note_step(struct verify_job *j, struct err *err)
 
 /* ---- steps ---- */
 
+/* What is repaired is told also by who goes on after a kill, and finds it equal. */
+static bool store_before_repair(struct verify_job *j, struct err *err)
+{
+    if (j->at.pass == VERIFY_REPAIR && !j->repair_is_stored && !j->of_build)
+        j->repair_is_stored = save(j, err);
+    return j->at.pass != VERIFY_REPAIR || j->repair_is_stored || j->of_build;
+}
+
 static bool step(struct verify_job *j, struct err *err)
 {
     static bool (*const steps[N_VERIFY_PASSES])(struct verify_job * j, struct err * err) = {
@@ -115,7 +122,7 @@ static bool step(struct verify_job *j, struct err *err)
         [VERIFY_REPAIR] = verify_listed_step,
     };
 
-    if (!verify_trees_begin_step(j, err))
+    if (!verify_trees_begin_step(j, err) || !store_before_repair(j, err))
         return false;
 
     const bool ok = steps[j->at.pass](j, err);
@@ -123,11 +130,6 @@ static bool step(struct verify_job *j, struct err *err)
     verify_trees_end_step(j);
     j->has_stepped = j->has_stepped || ok;
     return ok && note_step(j, err);
-}
-
-static bool makes_way(const struct verify_job *j)
-{
-    return __atomic_load_n(&j->makes_way, __ATOMIC_RELAXED);
 }
 
 /* What it has repaired is told all the same. */
@@ -143,7 +145,7 @@ static void pay(struct verify_job *j, uint64_t before)
     const int64_t until_ms =
         now_ms + job_limit_take(&j->limit, j->rate, count_done(j) - before, now_ms);
 
-    for (int64_t ms; (ms = until_ms - clock_mono_ms()) > 0 && !makes_way(j);)
+    for (int64_t ms; (ms = until_ms - clock_mono_ms()) > 0 && !verify_job_makes_way(j);)
         if (stop_wait(j->stop, ms < WAY_MS ? ms : WAY_MS))
             return;
 }
@@ -158,8 +160,10 @@ static bool survive(struct verify_job *j, const struct err *err)
     if (j->at.pass == VERIFY_EXCHANGE)
         verify_exchange_clear(j);
     show(j, err);
+    if (j->failing_ms == 0)
+        j->failing_ms = clock_mono_ms();
     if (err->kind == ERR_STOP || err->kind == ERR_REJECT || err->kind == ERR_FATAL ||
-        clock_mono_ms() - j->moved_ms > GIVE_UP_MS)
+        clock_mono_ms() - j->failing_ms > GIVE_UP_MS)
         return false;
     return !stop_wait(j->stop, RETRY_MS);
 }
@@ -170,7 +174,7 @@ static void run_steps(struct verify_job *j, struct err *err)
         const uint64_t before = count_done(j);
 
         *err = (struct err){0};
-        if (makes_way(j)) {
+        if (verify_job_makes_way(j)) {
             j->made_way = true;
             err_set(err, ERR_RETRY, "a person has asked for a verification of this index");
             return;
@@ -187,11 +191,10 @@ static void run_steps(struct verify_job *j, struct err *err)
 /* A repair that was not begun says why, and what to do. */
 static void say_why_not_repaired(const struct verify_job *j, struct buf *why)
 {
-    if (j->is_refused && j->result.repaired == 0 &&
-        j->result.differing > j->result.counts[VERIFY_LINEAGE])
+    if (j->is_refused && j->result.differing > j->result.counts[VERIFY_LINEAGE])
         buf_printf(why,
                    "%" PRIu64 " of %" PRIu64 " documents differ, which is more than 5 %% or "
-                   "%d, so nothing was changed; fix: if the rows are as they should be, "
+                   "%d, so none of them was changed; fix: if the rows are as they should be, "
                    "millrace verify %" STR_FMT " --repair --yes",
                    j->result.differing, j->result.documents, VERIFY_CHANGED_MAX,
                    STR_ARG(j->job.table));
@@ -290,6 +293,33 @@ static void mark_many(struct verify_job *j)
     buf_free(&reason);
 }
 
+/* What differs in a version that is gone may be why: its table has another shape. */
+static bool is_version_gone(const struct verify_job *j)
+{
+    struct catalogue *c = coordinator_catalogue(j->co);
+    const struct stored_version *v = catalogue_number(c, j->job.index, j->job.version);
+    const bool is_gone =
+        !j->of_build &&
+        (v == NULL || (!str_equal(v->state, STR("available")) && !catalogue_is_kept(v)));
+
+    catalogue_unref(c);
+    return is_gone;
+}
+
+/* Of a list that was looked at in part, the rest may have changed since. */
+static void take_open(struct verify_job *j)
+{
+    const uint64_t n_left = j->open.n_ids > j->at.slice ? j->open.n_ids - j->at.slice : 0;
+
+    verify_result_merge(&j->result, &j->wrong);
+    if (j->at.pass == VERIFY_LISTED && j->at.slice > 0) {
+        j->result.documents += n_left;
+        j->result.apart[VERIFY_CHANGING] += n_left;
+    } else {
+        verify_result_merge(&j->result, &j->open);
+    }
+}
+
 void verify_job_report(struct verify_job *j, const struct err *failure, struct buf *why,
                        struct buf *report)
 {
@@ -297,9 +327,8 @@ void verify_job_report(struct verify_job *j, const struct err *failure, struct b
         buf_append(why, str_from(failure->msg));
     else
         say_why_not_repaired(j, why);
-    /* What differs in a version that is gone may be why: its table has another shape. */
-    if (j->at.pass != VERIFY_OVER && failure->kind != ERR_REJECT)
-        verify_result_merge(&j->result, &j->open);
+    if (j->at.pass != VERIFY_OVER && !is_version_gone(j))
+        take_open(j);
     j->report.why = buf_str(why);
     j->report.job = j->job.id;
     j->report.sample = verify_sample_asked(j->sample);
@@ -358,7 +387,7 @@ static void note_exchange(const struct verify_job *j, const struct err *failure)
 
     coordinator_index_name(&index, j->job.index, j->job.version);
     verify_jobs_note_exchange(j->co->verifies, buf_str(&index), is_over ? &j->result : NULL,
-                              j->n_lost - j->n_found, failure);
+                              j->at.lost, failure);
     if (!is_over)
         log_failure(LOG_WARN, failure, "an exchange of trees is put off",
                     KV("table", j->job.table), KV("index", j->job.index));
@@ -426,7 +455,7 @@ void verify_job_run(struct verify_job *j, struct err *err)
     } else {
         verify_cursor_read(j);
     }
-    j->started_ms = j->moved_ms = clock_mono_ms();
+    j->started_ms = clock_mono_ms();
     j->show = show;
     run_steps(j, err);
     verify_documents_close(j);

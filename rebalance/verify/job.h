@@ -51,6 +51,7 @@ struct verify_place {
     uint64_t from;       /* what the root's log was read up to when it began */
     int64_t began_ms;    /* wall time */
     uint64_t looks;
+    uint64_t lost, unnamed; /* entries that an exchange cannot name: they differ; all */
 };
 
 struct dirty_set;
@@ -107,9 +108,11 @@ struct verify_job {
     size_t group;        /* keys for the looks; 0: not known yet */
     struct job_limit limit;
     struct job_pace pace;
-    enum verify_pass far_pass;              /* how far it came before a failure: the pass, */
-    uint64_t far;                           /* and the most that was done of it */
-    int64_t started_ms, saved_ms, moved_ms; /* monotonic */
+    enum verify_pass far_pass;    /* how far it came before a failure: the pass, */
+    uint64_t far;                 /* and the most that was done of it */
+    bool repair_is_stored;        /* what REPAIR is to change is in the store */
+    int64_t started_ms, saved_ms; /* monotonic */
+    int64_t failing_ms;           /* the first failure since it last came further; 0: none */
 
     /* Shows people how far it is, and what it waits for; NULL: for nothing. */
     void (*show)(struct verify_job *j, const struct err *why);
@@ -194,6 +197,12 @@ struct verify_settling {
 bool verify_job_settle(struct verify_settling how, struct verify_run *run,
                        struct verify_key *keys, size_t n, struct err *err) MUST_CHECK;
 
+/* Whether somebody has asked for a verification that this one makes way for. */
+static inline bool verify_job_makes_way(const struct verify_job *j)
+{
+    return __atomic_load_n(&j->makes_way, __ATOMIC_RELAXED);
+}
+
 /* Tell whether the verdict is one on a part of the index only. */
 static inline bool verify_job_is_partial(const struct verify_job *j)
 {
@@ -219,7 +228,8 @@ void verify_trees_note_run(struct verify_job *j, const struct verify_run *run);
  * have now. Blocks on the disk. */
 bool verify_trees_finish(struct verify_job *j);
 
-/* Count keys: what is not equal is open, and on the list. */
+/* Count keys: what is not equal is open, and on the list, unless a later look would find it the
+ * same. */
 void verify_job_add(struct verify_job *j, const struct verify_key *keys, size_t n);
 
 /* Set j->cursor from the job's place and result, and back. */

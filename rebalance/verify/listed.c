@@ -76,7 +76,7 @@ static void add(struct verify_job *j, const struct verify_key *keys, size_t n)
         add_one(j, &keys[i]);
 }
 
-/* The first ones wait for what is on its way to all of them. */
+/* The first that differ wait for what is on its way to all of them. */
 static bool settle(struct verify_job *j, struct verify_run *run, size_t n, struct err *err)
 {
     run->patience = j->at.slice == 0 ? VERIFY_PATIENT : VERIFY_LATER;

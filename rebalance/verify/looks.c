@@ -410,6 +410,7 @@ static bool prepare_look(struct verify_run *run, bool is_last, struct err *err)
 {
     if (find_reason(run) != VERIFY_CASCADE)
         set_index_apart(run);
+    run->has_waited = run->has_waited || is_open(run, NULL);
     if (is_open(run, NULL) && !wait_for_ends(run))
         set_apart(run, VERIFY_NOT_DELIVERED);
     return !is_last || !is_open(run, NULL) ||
@@ -460,12 +461,13 @@ static bool settle_group(struct verify_run *run, verify_settle_fn *settle, void 
 
     run->arena = arena_new();
     run->n_looks = 0;
+    run->has_waited = false;
 
     const bool ok = settle(run, ctx, err);
 
     run->n_looks = run->n_looks > n_looks ? run->n_looks : n_looks;
     run->group = count_fitting(run, arena_size(run->arena));
-    if (run->patience.ends > VERIFY_LATER.ends)
+    if (run->has_waited && run->patience.ends > VERIFY_LATER.ends)
         run->patience = VERIFY_LATER;
     arena_free(run->arena);
     run->arena = whole;

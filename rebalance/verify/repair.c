@@ -164,12 +164,14 @@ static void note_repaired(struct verify_run *run)
         struct verify_key *k = &run->keys[i];
 
         k->is_repaired = k->n_told > 0 && k->state == VERIFY_EQUAL;
-        if (k->was_different && k->state == VERIFY_APART && k->reason == VERIFY_DEAD_LETTER)
+        k->is_refused =
+            k->was_different && k->state == VERIFY_APART && k->reason == VERIFY_DEAD_LETTER;
+        if (k->is_refused)
             k->state = VERIFY_DIFFERS;
     }
 }
 
-static bool any_is_repaired_now(const struct verify_run *run)
+bool verify_run_has_repairs(const struct verify_run *run)
 {
     for (size_t i = 0; i < run->n_keys; i++)
         if (is_repaired_now(run, &run->keys[i]))
@@ -179,7 +181,7 @@ static bool any_is_repaired_now(const struct verify_run *run)
 
 static bool repair(struct verify_run *run, bool is_first, struct err *err)
 {
-    if (!any_is_repaired_now(run))
+    if (!verify_run_has_repairs(run))
         return true;
 
     const size_t room = count_room(run);

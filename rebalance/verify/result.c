@@ -225,8 +225,8 @@ static void mark_repaired(struct verify_result *r, const struct verify_key *keys
          more && json_next_element(&reader) && json_read_raw(&reader, &element);) {
         const struct verify_key *k = find_repaired(keys, n, element);
 
-        if (k != NULL && json_find(element, "/repaired", &flag) &&
-            str_equal(flag, STR("false"))) {
+        if (k != NULL && find_word(&by_kind, element) != VERIFY_ORPHAN &&
+            json_find(element, "/repaired", &flag) && str_equal(flag, STR("false"))) {
             memcpy(r->differences.ptr + (flag.ptr - list.ptr) - 1, "true ", 5);
             count_listed(r, k, element);
         }
@@ -381,6 +381,7 @@ static void read_counts(struct str json, const char *pointer, const char *word, 
 void verify_result_read(struct verify_result *r, struct str json)
 {
     struct str list;
+    bool is_cut = false;
 
     (void)json_find_u64(json, "/documents", &r->documents);
     (void)json_find_u64(json, "/equal", &r->equal);
@@ -396,7 +397,8 @@ void verify_result_read(struct verify_result *r, struct str json)
         append_list(r, &by_reason, list, &r->aparts, r->n_aparts_listed);
     if (json_find(json, "/differences", &list))
         append_list(r, &by_kind, list, &r->differences, r->n_listed);
-    (void)json_find_bool(json, "/cut", &r->is_cut);
+    if (json_find_bool(json, "/cut", &is_cut))
+        r->is_cut = r->is_cut || is_cut;
     (void)json_find_u64(json, "/n_ids", &r->n_ids);
     if (json_find(json, "/ids", &list) && list.len > 2)
         buf_append(&r->ids, (struct str){list.ptr + 1, list.len - 2});

@@ -66,6 +66,7 @@ struct verify_key {
     enum verify_state state;
     enum verify_reason reason;
     bool was_different; /* before a repair */
+    bool is_refused;    /* the engine takes no repair of it */
     bool is_repaired;
 };
 
@@ -106,7 +107,8 @@ struct verify_run {
     size_t n_shards;
     struct verify_rules rules;
 
-    struct verify_patience patience; /* of the first group */
+    struct verify_patience patience; /* until a group has waited */
+    bool has_waited;                 /* the group has */
     bool counts_only;                /* of what differs; a repair leaves that for later */
     struct verify_key *keys;         /* of the group */
     size_t n_keys;
@@ -155,6 +157,8 @@ bool verify_run_each_group(struct verify_run *run, struct verify_key *keys, size
 bool verify_run_settle(struct verify_run *run, struct err *err) MUST_CHECK;
 /* Have the rows of what differs read again, and look again. Blocks. */
 bool verify_run_repair(struct verify_run *run, struct err *err) MUST_CHECK;
+/* Whether that would write anything. */
+bool verify_run_has_repairs(const struct verify_run *run);
 /* Whether that would read the row of the key again, now or later. */
 bool verify_may_be_repaired(const struct verify_key *k);
 #endif

@@ -152,10 +152,12 @@ static bool wait_for_queue(struct verify_job *j, struct err *err)
 {
     struct err why = {0};
 
-    for (const char *full; (full = find_full(j)) != NULL; j->moved_ms = clock_mono_ms()) {
+    for (const char *full; (full = find_full(j)) != NULL;) {
         err_set(&why, ERR_RETRY,
                 "the repair waits until delivery holds no more than half of %s", full);
         j->show(j, &why);
+        if (verify_job_makes_way(j))
+            return err_set(err, ERR_RETRY, "another one is to run");
         if (stop_wait(j->stop, QUEUE_MS))
             return err_set(err, ERR_STOP, "stopping");
     }
@@ -168,8 +170,10 @@ static bool settle_group(struct verify_run *run, void *ctx, struct err *err)
 {
     const struct verify_settling *how = ctx;
 
-    if (!verify_run_settle(run, err) ||
-        (how->repair && (!wait_for_queue(how->job, err) || !verify_run_repair(run, err))))
+    if (!verify_run_settle(run, err))
+        return false;
+    if (how->repair && verify_run_has_repairs(run) &&
+        (!wait_for_queue(how->job, err) || !verify_run_repair(run, err)))
         return false;
     verify_trees_note_run(how->job, run);
     how->add(how->job, run->keys, run->n_keys);
@@ -185,7 +189,7 @@ bool verify_job_settle(struct verify_settling how, struct verify_run *run,
 void verify_job_add(struct verify_job *j, const struct verify_key *keys, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        const bool is_open = keys[i].state != VERIFY_EQUAL;
+        const bool is_open = keys[i].state != VERIFY_EQUAL && !keys[i].is_refused;
 
         verify_result_add(is_open ? &j->open : &j->result, &keys[i], j->values);
         if (is_open)

@@ -101,7 +101,7 @@ bool verify_trees_finish(struct verify_job *j)
     FAILPOINT(trees_filled);
     name_index(j, &index);
     if (j->exchange && is_over)
-        trees_exchanged(j->co->trees, buf_str(&index), j->hashed.n - j->n_named);
+        trees_exchanged(j->co->trees, buf_str(&index), j->at.unnamed);
     else if (!j->exchange && is_over)
         j->lacks_trees = !trees_complete(j->co->trees, buf_str(&index));
     else if (!j->exchange)

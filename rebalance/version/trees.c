@@ -59,8 +59,7 @@ void coordinator_flush_trees(void *ctx)
 {
     const struct coordinator *co = MAGIC_CAST(coordinator, ctx);
 
-    if (co->trees != NULL)
-        trees_flush(co->trees);
+    trees_flush(co->trees);
 }
 
 /* ---- which versions ---- */

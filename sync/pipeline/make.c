@@ -186,7 +186,15 @@ static bool begins(void *ctx, const struct source_start *start)
     return dump_start_begins(p->dump_start, start);
 }
 
-/* ---- callbacks of the saver, on its thread ---- */
+/* ---- callbacks of the saver, on its thread; saves() also of the fan-out ---- */
+
+static void saves(void *ctx)
+{
+    const struct pipeline *p = MAGIC_CAST(pipeline, ctx);
+
+    if (p->opt.saves != NULL)
+        p->opt.saves(p->opt.ctx);
+}
 
 static bool connected(void *ctx)
 {
@@ -259,6 +267,7 @@ static void make_followers(struct pipeline *p)
                                                        .registry = o->registry,
                                                        .denied = p->denied,
                                                        .is_settled = is_settled,
+                                                       .saves = saves,
                                                        .share = o->fan_out_share,
                                                        .ctx = p});
     p->reread = reread_new(&(struct reread_options){.topic = p->topic,
@@ -323,14 +332,6 @@ static size_t repeats(void *ctx)
     const struct pipeline *p = MAGIC_CAST(pipeline, ctx);
 
     return delivery_repeats(p->opt.delivery);
-}
-
-static void saves(void *ctx)
-{
-    const struct pipeline *p = MAGIC_CAST(pipeline, ctx);
-
-    if (p->opt.saves != NULL)
-        p->opt.saves(p->opt.ctx);
 }
 
 static bool begins_now(const struct pipeline *p)

@@ -52,6 +52,7 @@ struct fan_out_options { /* all borrowed */
      * other topics reported about their tables; until then, jobs of other topics wait.
      */
     bool (*is_settled)(void *ctx);
+    void (*saves)(void *ctx); /* a cursor is about to be stored; NULL: nobody asks */
     void *ctx;
     size_t page;    /* root keys per statement; 0: 10000 */
     size_t slice;   /* most documents in flight per version; 0: a page */

@@ -42,12 +42,19 @@ static int64_t once_more_ms(const struct version *v, int64_t now_ms)
                                      now_ms);
 }
 
+static void say_saves(const struct fan_out *f)
+{
+    if (f->opt.saves != NULL)
+        f->opt.saves(f->opt.ctx);
+}
+
 static bool end_run(struct version *v, struct err *err)
 {
     struct fan_out *f = v->f;
     const int64_t now_ms = clock_wall_ms();
 
     FAILPOINT(fan_out_over);
+    say_saves(f);
     if (!store_end_fan_outs(f->opt.store, &f->owner, v->run.number, once_more_ms(v, now_ms),
                             now_ms, err))
         return false;
@@ -96,6 +103,7 @@ static bool acknowledge(struct version *v, struct err *err)
 
     fan_out_count(&f->status.documents, n);
     FAILPOINT(fan_out_acknowledged);
+    say_saves(f);
 
     const bool ok = store_save_fan_outs(f->opt.store, &f->owner, v->run.number, cursor,
                                         v->run.documents, clock_wall_ms(), err);

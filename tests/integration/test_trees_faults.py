@@ -5,6 +5,7 @@ import os
 import shutil
 
 import exchanging
+import test_fan_out
 from detour import Detour
 from servers import Failed, open_store, stays, wait_until
 from test_failover import Stage
@@ -179,6 +180,27 @@ def test_a_kill_loses_no_entry_of_a_change_that_the_stored_position_has_passed(w
     daemon.start()
     wait_until("exchanges find what is lost", lambda: damage.stored(7)["_source"]["name"] == "right", 60)
     w.equal(daemon)
+
+
+def test_no_cursor_of_a_fan_out_is_stored_that_the_trees_have_not_reached(w):
+    test_fan_out.load(w)
+    daemon = test_fan_out.follow(w, index=exchanging.ON | {"exchange_every": "1h"})
+    complete(w, daemon, "orders")
+    daemon.stop()
+    daemon.start(environment={"MILLRACE_FAILPOINT": "trees_taken:1:wait=600000"})  # the trees take nothing any more
+    test_fan_out.rename(w, "mug")
+    wait_until("some of its documents are written", lambda: daemon.metric("millrace_fan_out_documents_total"), 60)
+    before = cursors_of_fan_outs(daemon)
+    stays("no cursor is stored that the trees have not reached", lambda: cursors_of_fan_outs(daemon) == before, 3)
+    daemon.kill()
+    daemon.start()
+    w.equal(daemon, seconds=60)
+    wait_until("the job is over", lambda: not cursors_of_fan_outs(daemon), 30)
+
+
+def cursors_of_fan_outs(daemon):
+    with open_store(daemon) as db:
+        return db.execute("SELECT cursor_bytes, documents FROM fan_out").fetchall()
 
 
 # -- F58

@@ -90,7 +90,7 @@ def test_a_repair_that_the_engine_refuses_is_a_dead_letter_and_stays_different(w
     letter = broken(w, daemon)
     w.sql("INSERT INTO part SELECT 10 + seq, seq, seq FROM seq_1_to_60")
     wait_until("all are there", lambda: w.engine.count(damage.index) == 63)
-    for options in ([], ["--key", "2", "--key", "3"]):
+    for options in ([], ["--yes"], ["--key", "2", "--key", "3"]):
         daemon.command("dead-letter", "discard", str(letter["id"]), "-y")
         damage.change(3, lambda d: d.update(a=9))
         refused, lost = ("2", "different", "code different"), ("3", "different", "a different")

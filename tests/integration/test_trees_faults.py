@@ -214,10 +214,10 @@ def empty(path):
     os.truncate(path, 0)
 
 
-def flip(path):
-    """A sum, which counts if the file was closed, and an entry, which counts if it was not."""
+def flip(path, pages):
+    """In each of these pages; the first has sums, which count if the file was closed, the others entries."""
     with open(path, "r+b") as f:
-        for at in (4096 + 40, 2 * 4096 + 40):
+        for at in (page * 4096 + 40 for page in pages):
             f.seek(at)
             byte = f.read(1)
             f.seek(at)
@@ -248,7 +248,7 @@ def test_f58_trees_that_are_damaged_short_foreign_old_or_missing_are_built_anew(
         for path, copy in old:
             shutil.copy(copy, path)
 
-    for what in (lambda: flip(index), lambda: shorten(source), lambda: empty(index), lambda: os.remove(source), put_old,
+    for what in (lambda: flip(index, (1, 2)), lambda: shorten(source), lambda: empty(index), lambda: os.remove(source), put_old,
                  lambda: shutil.copy(foreign, source), lambda: shutil.copy(source, index)):
         daemon.stop() if w.rng.random() < 0.5 else daemon.kill()
         what()
@@ -258,9 +258,9 @@ def test_f58_trees_that_are_damaged_short_foreign_old_or_missing_are_built_anew(
         built = complete(w, daemon)["built"]
         w.equal(daemon)
     exchanging.tell_nothing(daemon)
-    for path in (source, index):  # while it runs
-        for page in range(1, os.path.getsize(path) // 4096):
-            flip(path, page * 4096 + 40)
+    for path in (source, index):  # while it runs: what changes is read
+        flip(path, range(1, os.path.getsize(path) // 4096))
+        w.sql("UPDATE item SET name = CONCAT(name, '-') WHERE id < 9")
         wait_until("the trees are built anew", lambda before=built: complete(w, daemon)["built"] > before, 60)
         built = complete(w, daemon)["built"]
     w.equal(daemon)

@@ -70,6 +70,13 @@ def wait_until(what, check, seconds=30, pause=0.05, progress=None):
         time.sleep(pause)
 
 
+def while_loaded(least):
+    """Rounds for so many seconds, or for LOAD_MINUTES if these are more."""
+    until = time.monotonic() + max(least, 60 * float(os.environ.get("LOAD_MINUTES", "0")))
+    while time.monotonic() < until:
+        yield
+
+
 def stays(what, check, seconds, pause=0.05):
     """For what must not happen: calls check for that many seconds; Failed when it gives something false."""
     end = time.monotonic() + seconds

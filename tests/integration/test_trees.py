@@ -1,9 +1,10 @@
 """The anti-entropy trees (`index.trees`): what the engine lacks of what the source has is found and repaired."""
 import glob
+import itertools
 import threading
 
 import exchanging
-from servers import Failed, stays, wait_until
+from servers import Failed, stays, wait_until, while_loaded
 from test_join import FORUM, forum
 from test_verify import Damage
 
@@ -237,7 +238,7 @@ def test_exchanges_during_a_load_give_no_false_alarm(w):
     end = threading.Event()
 
     def load():
-        for i in range(10000):
+        for i in itertools.count():
             if end.is_set():
                 return
             key = w.rng.randrange(400)
@@ -246,7 +247,7 @@ def test_exchanges_during_a_load_give_no_false_alarm(w):
     writer = threading.Thread(target=load)
     writer.start()
     try:
-        for _ in range(3):
+        for _ in while_loaded(8):
             exchanged(w, daemon)
         daemon.kill()
         daemon.start()
@@ -372,7 +373,7 @@ def test_the_stream_waits_for_a_tree_that_lags(w):
     w.equal(daemon, seconds=60)
 
 
-def test_children_that_move_and_go_under_a_load_are_no_difference_for_an_exchange(w):
+def test_children_that_move_and_go_under_a_load_give_no_false_alarm_to_an_exchange(w):
     w.sql(*FORUM, "INSERT INTO question SELECT seq, 'q' FROM seq_1_to_30", "INSERT INTO answer SELECT seq, seq % 30 + 1, 'a' FROM seq_1_to_200",
           "INSERT INTO remark SELECT seq, 1, seq % 200 + 1, NULL, 'r' FROM seq_1_to_200")
     daemon = w.follow(forum(w), index=ON)
@@ -390,7 +391,8 @@ def test_children_that_move_and_go_under_a_load_are_no_difference_for_an_exchang
     writer = threading.Thread(target=load)
     writer.start()
     try:
-        exchanged(w, daemon, "question")
+        for _ in while_loaded(1):
+            exchanged(w, daemon, "question")
     finally:
         end.set()
         writer.join()

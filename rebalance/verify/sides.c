@@ -107,10 +107,16 @@ static bool find_targets(struct verify_run *run, struct err *err)
     if (run->pipeline != NULL)
         run->targets = pipeline_targets(run->pipeline, run->index, &run->n_targets);
     lock_release(&run->co->topics->lock);
-    if (run->n_targets == 0)
+    if (run->pipeline == NULL)
         return err_set(err, ERR_RETRY,
                        "topic %" STR_FMT " is not running yet; fix: millrace status says why",
                        STR_ARG(run->topic));
+    if (run->n_targets == 0)
+        return err_set(err, ERR_RETRY,
+                       "topic %" STR_FMT " does not follow index %" STR_FMT
+                       " now: its table is stopped, or the topic has just begun; fix: millrace "
+                       "status says which",
+                       STR_ARG(run->topic), STR_ARG(run->index));
     for (size_t i = 0; i < run->n_targets; i++)
         if (__atomic_load_n(&((struct reading *)run->targets[i]->plan)->stopped,
                             __ATOMIC_RELAXED))

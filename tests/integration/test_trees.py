@@ -365,9 +365,9 @@ def test_the_stream_waits_for_a_tree_that_lags(w):
     complete(w, daemon)
     daemon.stop()
     daemon.start(environment={"MILLRACE_FAILPOINT": "trees_taken:1:wait=600000"})  # the trees take nothing any more
-    w.sql(f"INSERT INTO item SELECT CONCAT('{LONG}', 100 + seq), 'new' FROM seq_1_to_12000")
+    w.sql(f"INSERT INTO item SELECT CONCAT('{LONG}', 100 + seq), 'new' FROM seq_1_to_40000")
     wait_until("some of it is written", lambda: w.engine.count(w.index("item")) > 10, 30)
-    stays("not all of it is written", lambda: w.engine.count(w.index("item")) < 12010, 4)
+    stays("not all of it is written", lambda: w.engine.count(w.index("item")) < 40010, 4)
     daemon.kill()
     daemon.start()
     w.equal(daemon, seconds=60)

@@ -40,6 +40,7 @@ struct coordinator_options {
     struct store *store;   /* borrowed */
     struct search *search; /* borrowed */
     const char *data_dir;  /* borrowed; for spill files and relative paths of secrets */
+    const char *node;      /* copied; this node's id, a UUID; NULL: a new one */
     bool compress;         /* gzip the bodies of bulk requests */
     size_t event_max;      /* source.event_max, bytes */
     /* Copied; the delivery settings come from it.  NULL: the defaults. */

@@ -3,27 +3,12 @@
 #include "rebalance/state/parts.h"
 
 #include "src/base/random.h"
+#include "src/file/node_file.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void make_uuid(char out[37])
-{
-    uint8_t b[16];
-
-    random_bytes(b, sizeof(b));
-    b[6] = (uint8_t)((b[6] & 0x0f) | 0x40);
-    b[8] = (uint8_t)((b[8] & 0x3f) | 0x80);
-    for (size_t i = 0, at = 0; i < sizeof(b); i++) {
-        if (i == 4 || i == 6 || i == 8 || i == 10)
-            out[at++] = '-';
-        snprintf(out + at, 3, "%02x", b[i]);
-        at += 2;
-    }
-    out[36] = '\0';
-}
 
 /* Make a replication server id, high enough not to collide with one that a person chose. */
 static uint32_t make_server_id(void)
@@ -34,29 +19,13 @@ static uint32_t make_server_id(void)
     return 0x60000000u | (id & 0x1fffffffu);
 }
 
-static bool load_uuid(struct coordinator *co, struct err *err)
-{
-    struct buf b = {0};
-    bool found;
-    bool ok = store_get_value(co->opt.store, STR("uuid"), &b, &found, err);
-
-    if (ok && found && b.len == 36) {
-        memcpy(co->identity.uuid, b.ptr, 37);
-    } else if (ok) {
-        make_uuid(co->identity.uuid);
-        ok = store_put_value(co->opt.store, STR("uuid"), str_from(co->identity.uuid), err);
-    }
-    buf_free(&b);
-    return ok;
-}
-
 /* All nodes that share a store are one owner of its indexes. */
 static bool load_owner(struct coordinator *co, struct err *err)
 {
     char fresh[37];
     struct buf b = {0};
 
-    make_uuid(fresh);
+    node_uuid_make(fresh);
 
     bool ok = store_keep_value(co->opt.store, STR("owner"), str_from(fresh), &b, err);
 
@@ -103,5 +72,10 @@ bool coordinator_replica_identity(struct coordinator *co, const struct topic_def
 
 bool coordinator_load_identity(struct coordinator *co, struct err *err)
 {
-    return load_uuid(co, err) && load_owner(co, err);
+    if (co->opt.node != NULL)
+        snprintf(co->identity.uuid, sizeof(co->identity.uuid), "%s", co->opt.node);
+    else
+        node_uuid_make(co->identity.uuid);
+    co->opt.node = NULL; /* was borrowed */
+    return load_owner(co, err);
 }

@@ -1,6 +1,6 @@
 /*
- * Who this node is: its uuid, the store that it belongs to, and which replica of its server
- * each topic is.
+ * Who this node is: the uuid of its data folder, the store that it belongs to, and which
+ * replica of its server each topic is.
  *
  * @thread any (the calls block on the store)
  */
@@ -32,7 +32,7 @@ struct replica_identity {
     char uuid[37];
 };
 
-/* Load the ids of this node and its store. */
+/* Take the id of this node from the options, and load that of its store. */
 bool coordinator_load_identity(struct coordinator *co, struct err *err) MUST_CHECK;
 /* Get the identity: as defined, else as stored, else a new one, which is stored. */
 bool coordinator_replica_identity(struct coordinator *co, const struct topic_definition *d,

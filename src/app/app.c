@@ -11,6 +11,7 @@
 #include "src/config/store_address.h"
 #include "src/file/data_folder.h"
 #include "src/file/file_lock.h"
+#include "src/file/node_file.h"
 #include "src/file/seal.h"
 #include "src/mysql/mysql.h"
 #include "src/search/access.h"
@@ -28,6 +29,7 @@ struct app {
     const struct configuration *c;
     const struct settings *settings; /* of c */
     struct file_lock *lock;          /* of the data folder; a SQLite store has its own */
+    struct node_id node;
     struct seal *seal;
     struct store *store;
     struct search *search;
@@ -83,6 +85,7 @@ static bool open_mysql_store(struct app *app, const char *address, struct err *e
         return false;
     in_data(&lock, app, "millrace.lock");
     ok = file_lock_take(&app->lock, lock.ptr, err) &&
+         node_file_load(app->settings->data, &app->node, err) &&
          configuration_secret(app->c, "store_password", &password, err);
     if (ok) {
         struct mysql_options opt = {.host = a.host,
@@ -93,7 +96,8 @@ static bool open_mysql_store(struct app *app, const char *address, struct err *e
                                     .tls = store_tls(app->c),
                                     .public_key_file = app->settings->store_public_key_file};
 
-        ok = store_open_mysql(&app->store, &opt, err) || err_wrap(err, "store %s", address);
+        ok = store_open_mysql(&app->store, &opt, app->node.place, err) ||
+             err_wrap(err, "store %s", address);
     }
     free(password);
     buf_free(&lock);
@@ -110,7 +114,8 @@ static bool open_store(struct app *app, struct err *err)
         return open_mysql_store(app, address, err);
     in_data(&path, app, "millrace.db");
 
-    bool ok = store_open_sqlite(&app->store, path.ptr, err);
+    const bool ok = store_open_sqlite(&app->store, path.ptr, err) &&
+                    node_file_load(app->settings->data, &app->node, err);
 
     buf_free(&path);
     return ok;
@@ -160,6 +165,7 @@ static bool open_coordinator(struct app *app, struct err *err)
         .store = app->store,
         .search = app->search,
         .data_dir = s->data,
+        .node = app->node.id,
         .event_max = s->source_event_max,
         .compress = s->search.compress,
         .configuration = app->c,

@@ -36,7 +36,9 @@ const struct setting settings[] = {
         .help = "Folder of the store, the socket and spilled rows."),
     ROW(PATH, "socket", socket, NULL,
         .help = "Unix socket of the API that the commands use (data/millrace.sock)."),
-    ROW(TEXT, "store", store, "sqlite", .help = "sqlite, or mysql://user@host:port/database."),
+    ROW(TEXT, "store", store, "sqlite",
+        .help = "sqlite, or mysql://user@host:port/database, a database that one daemon "
+                "has for itself."),
     ROW(PATH, "store_password_file", store_password_file, NULL, SECRET_FILE,
         .help = "File with the password of store: mysql://"),
     ROW(PATH, "secret_file", secret_file, NULL, SECRET_FILE,

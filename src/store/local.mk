@@ -8,6 +8,7 @@ libmillrace_a_SOURCES += \
 	%D%/index.c \
 	%D%/migrate.c %D%/migrate.h \
 	%D%/mysql.c \
+	%D%/mysql_alone.c %D%/mysql_alone.h \
 	%D%/purged.c %D%/purged.h \
 	%D%/reset.c %D%/reset.h \
 	%D%/retired.c %D%/retired.h \

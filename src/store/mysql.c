@@ -6,6 +6,7 @@
 #include "src/base/mem.h"
 #include "src/mysql/mysql.h"
 #include "src/store/backend.h"
+#include "src/store/mysql_alone.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@ struct mysql_backend {
     struct store_backend base;
     struct mysql_options opt; /* we own its strings */
     struct mysql_conn *conn;  /* NULL: the next transaction connects */
+    char *place;              /* whose lock each connection has, or NULL */
     size_t packet_max;        /* the server's max_allowed_packet */
     struct buf sql;
 };
@@ -131,7 +133,8 @@ static bool connect_server(struct mysql_backend *b, struct err *err)
 
     if (!mysql_conn_open(&b->conn, &b->opt, err))
         return false;
-    bool ok = mysql_conn_scalar(b->conn, STR("SELECT @@max_allowed_packet"), &text, err);
+    bool ok = mysql_conn_scalar(b->conn, STR("SELECT @@max_allowed_packet"), &text, err) &&
+              (b->place == NULL || mysql_alone_take(b->conn, b->place, err));
 
     if (ok)
         b->packet_max = strtoull(text.ptr, NULL, 10);
@@ -289,6 +292,7 @@ static void close_backend(struct store_backend *base)
     mem_free_const(b->opt.tls.key_file);
     mem_free_const(b->opt.public_key_file);
     buf_free(&b->sql);
+    free(b->place);
     free(b);
 }
 
@@ -308,7 +312,8 @@ static const struct store_backend_ops ops = {
     .close = close_backend,
 };
 
-bool store_open_mysql(struct store **out, const struct mysql_options *opt, struct err *err)
+bool store_open_mysql(struct store **out, const struct mysql_options *opt, const char *place,
+                      struct err *err)
 {
     struct mysql_backend *b = mem_alloc(1, sizeof(*b));
 
@@ -324,5 +329,6 @@ bool store_open_mysql(struct store **out, const struct mysql_options *opt, struc
     b->opt.tls.cert_file = mem_copy_any(opt->tls.cert_file);
     b->opt.tls.key_file = mem_copy_any(opt->tls.key_file);
     b->opt.public_key_file = mem_copy_any(opt->public_key_file);
+    b->place = mem_copy_any(place);
     return store_open_backend(out, &b->base, err);
 }

@@ -1,0 +1,110 @@
+#include "config.h"
+
+#include "src/store/mysql_alone.h"
+
+#include "src/base/buf.h"
+#include "src/mysql/mysql.h"
+
+#include <stdlib.h>
+
+#define WAIT_S 10
+
+/* A lock's name has at most 64 characters; a database's may have so many itself. */
+#define OF_STORE "CONCAT('millrace/', MD5(DATABASE()))"
+
+static void of_place(struct buf *out, const char *place)
+{
+    buf_append(out, STR("CONCAT('millrace/', "));
+    mysql_quote_text(out, str_from(place));
+    buf_append(out, STR(")"));
+}
+
+/* Sets *number to what the expression says; NULL is 0. */
+static bool ask(struct mysql_conn *c, const char *what, uint64_t *number, struct err *err)
+{
+    struct buf sql = {0}, got = {0};
+
+    buf_printf(&sql, "SELECT COALESCE(%s, 0)", what);
+
+    const bool ok = mysql_conn_scalar(c, buf_str(&sql), &got, err);
+
+    *number = ok && got.len > 0 ? strtoull(got.ptr, NULL, 10) : 0;
+    buf_free(&sql);
+    buf_free(&got);
+    return ok;
+}
+
+static bool take(struct mysql_conn *c, const char *lock, int wait_s, uint64_t *taken,
+                 struct err *err)
+{
+    struct buf what = {0};
+
+    buf_printf(&what, "GET_LOCK(%s, %d)", lock, wait_s);
+
+    const bool ok = ask(c, what.ptr, taken, err);
+
+    buf_free(&what);
+    return ok;
+}
+
+static bool who_has(struct mysql_conn *c, const char *lock, uint64_t *connection,
+                    struct err *err)
+{
+    struct buf what = {0};
+
+    buf_printf(&what, "IS_USED_LOCK(%s)", lock);
+
+    const bool ok = ask(c, what.ptr, connection, err);
+
+    buf_free(&what);
+    return ok;
+}
+
+/* Our folder is locked, so what its last daemon left is nobody's any more. */
+static bool end_our_last(struct mysql_conn *c, const char *place_lock, struct err *err)
+{
+    uint64_t of_store, ours;
+    struct buf sql = {0};
+    struct err ignored;
+
+    if (!who_has(c, OF_STORE, &of_store, err) || !who_has(c, place_lock, &ours, err))
+        return false;
+    if (of_store != 0 && of_store == ours) {
+        buf_printf(&sql, "KILL CONNECTION %llu", (unsigned long long)ours);
+        (void)!mysql_conn_exec(c, buf_str(&sql), &ignored); /* it may have ended meanwhile */
+    }
+    buf_free(&sql);
+    return true;
+}
+
+static bool refuse(struct mysql_conn *c, struct err *err)
+{
+    uint64_t connection;
+
+    if (!who_has(c, OF_STORE, &connection, err))
+        return false;
+    return err_set(
+        err, ERR_RETRY,
+        "another Millrace uses this store (connection %llu of its server); fix: stop "
+        "that one, or give this one a store of its own; if its machine is gone, run "
+        "KILL %llu there",
+        (unsigned long long)connection, (unsigned long long)connection);
+}
+
+bool mysql_alone_take(struct mysql_conn *c, const char *place, struct err *err)
+{
+    struct buf lock = {0};
+    uint64_t taken = 0;
+
+    of_place(&lock, place);
+
+    bool ok = take(c, OF_STORE, 0, &taken, err);
+
+    if (ok && taken != 1)
+        ok = end_our_last(c, lock.ptr, err) && take(c, OF_STORE, WAIT_S, &taken, err);
+    if (ok && taken != 1)
+        ok = refuse(c, err);
+    ok = ok && take(c, lock.ptr, 0, &taken, err);
+    buf_free(&lock);
+    return ok;
+}

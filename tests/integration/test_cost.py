@@ -124,7 +124,8 @@ class Log:
 
 
 def plan_without_index(w, sql):
-    """The tables that EXPLAIN reads as a whole."""
+    """The tables that EXPLAIN reads as a whole where few keys are asked for: a list of a fifth of a table uses no index."""
+    sql = re.sub(r" IN \((\d+(?:,\d+){0,9})(?:,\d+)*\)", r" IN (\1)", sql)
     connection = w.db.connect(w.schema)
     with connection.cursor() as cursor:
         cursor.execute("EXPLAIN FORMAT=TRADITIONAL " + sql)  # MySQL 9 would draw a tree

@@ -6,14 +6,17 @@
 #include "rebalance/admin/delivery.h"
 #include "rebalance/admin/delivery_set.h"
 #include "rebalance/dead_letter/dead.h"
+#include "rebalance/dead_letter/letters.h"
 #include "rebalance/dead_letter/purged.h"
 #include "rebalance/dead_letter/repeats.h"
 #include "rebalance/dead_letter/replay.h"
 #include "rebalance/engine/engine.h"
 #include "rebalance/poll/sync.h"
+#include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/topic/failover.h"
 #include "rebalance/topic/gap.h"
+#include "rebalance/topic/lost.h"
 #include "rebalance/topic/topics.h"
 #include "rebalance/trees/trees.h"
 #include "rebalance/verify/jobs.h"
@@ -112,6 +115,7 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
     co->findings = findings_new();
     co->cluster = cluster_embedded(opt->store);
     co->started_ms = clock_steady_ms();
+    coordinator_watch_loss(co);
     lock_acquire(&co->admin_lock);
 
     const bool ok = coordinator_load_identity(co, err) && coordinator_load(co, err) &&
@@ -156,6 +160,7 @@ void coordinator_close(struct coordinator *co)
     engine_watch_free(co->engine_watch);
     store_watch_free(co->store_watch);
     cluster_close(co->cluster);
+    coordinator_unwatch_loss(co);
     stop_fini(&co->stop);
     lock_fini(&co->marks_lock);
     lock_fini(&co->shape_lock);
@@ -164,29 +169,6 @@ void coordinator_close(struct coordinator *co)
     asking_free(co->asking);
     MAGIC_END(coordinator, co);
     free(co);
-}
-
-/* Tell delivery which documents have dead letters: a later success deletes the letter. */
-static bool note_dead_letters(struct coordinator *co, struct err *err)
-{
-    struct dead_letter_filter f = {.limit = 1000};
-    size_t n;
-
-    do {
-        struct arena *a = arena_new();
-        struct stored_dead_letter *list;
-        const bool ok = store_load_dead_letters(co->opt.store, a, &f, &list, &n, err);
-
-        for (size_t i = 0; ok && i < n; i++) {
-            delivery_note_dead(co->delivery, list[i].index, list[i].routing, list[i].doc_id,
-                               list[i].version);
-            f.after_id = list[i].id;
-        }
-        arena_free(a);
-        if (!ok)
-            return err_wrap(err, "reading the dead letters");
-    } while (n == f.limit);
-    return true;
 }
 
 /* Returns false if what we know may differ from the store. */
@@ -223,6 +205,8 @@ static const struct {
     void (*run)(struct coordinator *co);
     int64_t every_ms; /* 0: in each turn */
 } tasks[] = {
+    {coordinator_leave_lost, 0},
+    {coordinator_ask_failed, TOPICS_MS},
     {coordinator_finish_builds, 0},
     {coordinator_sync_topics, TOPICS_MS},
     {coordinator_resume_builds, TOPICS_MS},
@@ -291,7 +275,8 @@ bool coordinator_start(struct coordinator *co, struct err *err)
 
     co->delivery = delivery_new(co->opt.search, &o);
     coordinator_end_promoted(co);
-    if (!note_dead_letters(co, err) || !coordinator_load_purged(co, err))
+    if (!coordinator_note_letters(co, STR(""), err) ||
+        !coordinator_load_purged(co, STR(""), err))
         return false;
     delivery_start(co->delivery);
     coordinator_put_pauses(co);

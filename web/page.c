@@ -18,10 +18,11 @@
 static const struct look {
     const char *state, *css, *mark;
 } looks[] = {
-    {"running", "ok", "●"},       {"available", "ok", "●"}, {"connecting", "work", "◐"},
-    {"changing", "work", "◐"},    {"fail", "bad", "■"},     {"stopped", "bad", "■"},
-    {"waiting", "warn", "▲"},     {"held", "bad", "■"},     {"created", "off", "○"},
-    {"unavailable", "warn", "▲"}, {"astray", "bad", "■"},   {NULL, "off", "?"},
+    {"running", "ok", "●"},    {"available", "ok", "●"},     {"connecting", "work", "◐"},
+    {"changing", "work", "◐"}, {"fail", "bad", "■"},         {"stopped", "bad", "■"},
+    {"waiting", "warn", "▲"},  {"held", "bad", "■"},         {"created", "off", "○"},
+    {"lost", "warn", "▲"},     {"unavailable", "warn", "▲"}, {"astray", "bad", "■"},
+    {NULL, "off", "?"},
 };
 
 static struct str text_of(const cJSON *o, const char *name)

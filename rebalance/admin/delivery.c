@@ -4,6 +4,7 @@
 #include "rebalance/admin/delivery_set.h"
 #include "rebalance/dead_letter/letters.h"
 #include "rebalance/dead_letter/purged.h"
+#include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/version/trees.h"
 
@@ -77,13 +78,26 @@ static bool are_again(const struct dead_letter_note *notes, size_t n)
     return true;
 }
 
+/*
+ * Letters of a topic that another node has taken are left out, and must not keep those of
+ * others waiting: no position passes their changes, so the other node reads these again.
+ */
 static bool put_dead_letters(void *ctx, const struct dead_letter_note *notes, size_t n,
                              struct err *err)
 {
     struct coordinator *co = MAGIC_CAST(coordinator, ctx);
+    struct dead_letter_note *ours = mem_alloc(n, sizeof(*ours));
+    size_t n_ours = 0;
 
-    return (are_again(notes, n) || has_room(co, err)) &&
-           coordinator_keep_dead_letters(co, notes, n, err);
+    for (size_t i = 0; i < n; i++)
+        if (coordinator_owns(co, str_from(notes[i].target->topic)))
+            ours[n_ours++] = notes[i];
+
+    const bool ok = n_ours == 0 || ((are_again(ours, n_ours) || has_room(co, err)) &&
+                                    coordinator_keep_dead_letters(co, ours, n_ours, err));
+
+    free(ours);
+    return ok;
 }
 
 static bool on_cleared(void *ctx, const struct target *target, struct str routing,
@@ -93,6 +107,8 @@ static bool on_cleared(void *ctx, const struct target *target, struct str routin
 
     FAILPOINT(letter_outlived);
     store_watch_want(co->store_watch);
+    if (!coordinator_owns(co, str_from(target->topic)))
+        return true; /* it is the other node's now */
     return store_delete_dead_letter_of(co->opt.store, str_from(target->index), routing, id,
                                        version, err);
 }

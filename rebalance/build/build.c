@@ -107,7 +107,7 @@ static bool has_purged(struct index_build *b, bool *has, struct err *err)
     struct arena *a = arena_new();
     struct purged_count *counts;
     size_t n = 0;
-    const bool ok = store_count_purged(b->opt.store, a, &counts, &n, err);
+    const bool ok = store_count_purged(b->opt.store, a, STR(""), &counts, &n, err);
 
     *has = false;
     for (size_t i = 0; ok && i < n; i++)

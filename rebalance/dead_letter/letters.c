@@ -106,3 +106,25 @@ bool coordinator_keep_dead_letters(struct coordinator *co, const struct dead_let
     arena_free(a);
     return ok;
 }
+
+bool coordinator_note_letters(struct coordinator *co, struct str topic, struct err *err)
+{
+    struct dead_letter_filter f = {.topic = topic, .limit = 1000};
+    size_t n;
+
+    do {
+        struct arena *a = arena_new();
+        struct stored_dead_letter *list;
+        const bool ok = store_load_dead_letters(co->opt.store, a, &f, &list, &n, err);
+
+        for (size_t i = 0; ok && i < n; i++) {
+            delivery_note_dead(co->delivery, list[i].index, list[i].routing, list[i].doc_id,
+                               list[i].version);
+            f.after_id = list[i].id;
+        }
+        arena_free(a);
+        if (!ok)
+            return err_wrap(err, "reading the dead letters");
+    } while (n == f.limit);
+    return true;
+}

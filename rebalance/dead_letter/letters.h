@@ -14,4 +14,11 @@
 bool coordinator_keep_dead_letters(struct coordinator *co, const struct dead_letter_note *notes,
                                    size_t n, struct err *err) MUST_CHECK;
 
+/*
+ * Tell delivery which documents of the topic have dead letters, so that a later success deletes
+ * the letter.  topic: empty: all.  Blocks on the store.
+ */
+bool coordinator_note_letters(struct coordinator *co, struct str topic,
+                              struct err *err) MUST_CHECK;
+
 #endif

@@ -4,14 +4,13 @@
  *
  * The replay thread takes one slice of an index's keys at a time and hands them to delivery as
  * reads of a source other than the log.  When the engine has acknowledged a document, the
- * thread deletes its key from the store, unless the document was purged again meanwhile.  Then
- * it takes the next slice; after the last it starts over.  If a key cannot be read or written
- * now (a red shard, an unreachable source), the thread puts it back, so it delays no other key.
+ * thread deletes its key from the store, unless the document was purged again meanwhile.  After
+ * the last slice it starts over.  A key that cannot be read or written now (a red shard, an
+ * unreachable source) is put back, so that it delays no other key.
  *
- * For an index that accepts nothing, the thread hands over one key at a time.  This key waits
- * like every change of the index.  If no other change waits, its write is the one that shows
- * when the index accepts writes again.  For an index that a person paused, it hands over none:
- * delivery would purge it again at once.
+ * For an index that accepts nothing, the thread hands over one key at a time: if no other
+ * change waits, its write shows when the index accepts writes again.  For an index that a
+ * person paused, it hands over none: delivery would purge it again at once.
  */
 #include "config.h"
 
@@ -20,6 +19,7 @@
 #include "rebalance/dead_letter/purged_slice.h"
 #include "rebalance/dead_letter/repeats.h"
 #include "rebalance/dead_letter/replay.h"
+#include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/state/pauses.h"
 #include "rebalance/trees/trees.h"
@@ -87,9 +87,8 @@ static struct purged_index *find_or_add(struct purged_indexes *all, struct str i
     p->topic = strndup(topic.ptr, topic.len);
     p->next = all->first;
     all->first = p;
-    log_warn(
-        "changes of an index are purged; their rows will be read again once it takes writes",
-        KV("index", (const char *)p->index));
+    log_warn("changes of an index are purged; their rows are read again once it takes writes",
+             KV("index", (const char *)p->index));
     return p;
 }
 
@@ -113,17 +112,17 @@ bool coordinator_put_purged(void *ctx, const struct purged_note *notes, size_t n
     struct coordinator *co = MAGIC_CAST(coordinator, ctx);
     const int64_t now_ms = clock_steady_ms();
     struct stored_purged *rows = mem_alloc(n, sizeof(*rows));
+    size_t n_rows = 0;
 
-    for (size_t i = 0; i < n; i++)
-        rows[i] = row_of(&notes[i], now_ms);
-
+    for (size_t i = 0; i < n; i++) /* another node reads changes of its topics again */
+        if (coordinator_owns(co, str_from(notes[i].target->topic)))
+            rows[n_rows++] = row_of(&notes[i], now_ms);
     FAILPOINT(purge_due);
-
-    const bool ok = store_put_purged(co->opt.store, rows, n, err);
+    const bool ok = n_rows == 0 || store_put_purged(co->opt.store, rows, n_rows, err);
 
     FAILPOINT(purge_stored);
     lock_acquire(&co->purged->lock);
-    for (size_t i = 0; ok && i < n; i++) {
+    for (size_t i = 0; ok && i < n_rows; i++) {
         struct purged_index *p = find_or_add(co->purged, rows[i].index, rows[i].topic);
 
         if (p->changes++ == 0)
@@ -320,7 +319,7 @@ static bool count_stored(struct coordinator *co, const struct purged_index *p,
     struct arena *a = arena_new();
     struct purged_count *counts;
     size_t n = 0;
-    const bool ok = store_count_purged(co->opt.store, a, &counts, &n, err);
+    const bool ok = store_count_purged(co->opt.store, a, STR(""), &counts, &n, err);
 
     *changes = 0;
     for (size_t i = 0; ok && i < n; i++)
@@ -444,7 +443,7 @@ static void look(struct coordinator *co, struct purged_index *p)
     }
     if (p->n_rows == 0) {
         forget_slice(p);
-        if (clock_mono_ms() >= p->again_ms)
+        if (clock_mono_ms() >= p->again_ms && coordinator_owns(co, str_from(p->topic)))
             begin(co, p);
     } else if (end_rows(co, p, &err)) {
         forget_slice(p);
@@ -519,12 +518,12 @@ static void *replay_main(void *arg)
 
 /* ---- life ---- */
 
-bool coordinator_load_purged(struct coordinator *co, struct err *err)
+bool coordinator_load_purged(struct coordinator *co, struct str topic, struct err *err)
 {
     struct arena *a = arena_new();
     struct purged_count *counts;
     size_t n = 0;
-    const bool ok = store_count_purged(co->opt.store, a, &counts, &n, err);
+    const bool ok = store_count_purged(co->opt.store, a, topic, &counts, &n, err);
 
     lock_acquire(&co->purged->lock);
     for (size_t i = 0; ok && i < n; i++) {

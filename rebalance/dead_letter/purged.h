@@ -8,7 +8,9 @@ struct purged_note;
 /* The options.purged callback of delivery.  Stores all notes or none.  @thread delivery */
 bool coordinator_put_purged(void *ctx, const struct purged_note *notes, size_t n,
                             struct err *err) MUST_CHECK;
-bool coordinator_load_purged(struct coordinator *co, struct err *err) MUST_CHECK; /* at start */
+/* What is stored, at the start and when a topic comes to this node; topic: empty: of all. */
+bool coordinator_load_purged(struct coordinator *co, struct str topic,
+                             struct err *err) MUST_CHECK;
 /*
  * The replay thread: purged keys, wanted replays of dead letters (replay.h), deletes to repeat
  * (repeats.h).

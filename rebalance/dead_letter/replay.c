@@ -5,6 +5,7 @@
 #include "rebalance/dead_letter/dead.h"
 #include "rebalance/dead_letter/orders.h"
 #include "rebalance/state/coordinator.h"
+#include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
 
 #include "src/base/clock.h"
@@ -284,7 +285,8 @@ void coordinator_replay_wanted(struct coordinator *co)
     for (size_t i = 0; i < c->n_versions && !stop_is_set(&co->stop); i++) {
         struct err err = {0};
 
-        if (replay_version(co, &c->versions[i], &err))
+        if (!coordinator_owns(co, c->versions[i].topic) ||
+            replay_version(co, &c->versions[i], &err))
             continue;
         log_failure(LOG_DEBUG, &err, "dead letters wait to be replayed",
                     KV("index", c->versions[i].index));

@@ -7,6 +7,7 @@
 
 #include "rebalance/engine/engine.h"
 
+#include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/version/lineage.h"
 #include "rebalance/version/retired.h"
@@ -235,6 +236,15 @@ static void note(struct coordinator *co, const struct sight *s, const struct fin
                          f->reason);
 }
 
+/* Others repair what they own. */
+static bool is_ours(struct coordinator *co, const struct sight *s, const struct finding *f)
+{
+    const struct stored_version *v =
+        stored_facts_version(&s->stored.facts, f->alias, whose_version(f->alias, f->index));
+
+    return v == NULL || coordinator_owns(co, v->topic);
+}
+
 /* Repair what can be repaired, and remove it from the list. */
 static void mend_all(struct coordinator *co, struct sight *s)
 {
@@ -245,7 +255,7 @@ static void mend_all(struct coordinator *co, struct sight *s)
         struct err err = {0};
         bool is = true;
 
-        if (f->mend != MEND_NONE && mend_now(co, f, &is, &err)) {
+        if (f->mend != MEND_NONE && is_ours(co, s, f) && mend_now(co, f, &is, &err)) {
             if (!is)
                 continue;
             log_info("an alias or index setting was repaired", KV("index", f->index),

@@ -2,6 +2,7 @@
 
 #include "rebalance/poll/sync.h"
 
+#include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
 
 #include "rebalance/poll/table_sync.h"
@@ -195,7 +196,8 @@ static void sync_table(struct coordinator *co, const struct catalogue *c,
         struct err err = {0};
         uint64_t rows = 0;
 
-        if (!catalogue_is_live(v) || !str_equal(v->index, table_index(t)))
+        if (!catalogue_is_live(v) || !str_equal(v->index, table_index(t)) ||
+            !coordinator_owns(co, v->topic))
             continue;
         coordinator_index_name(&index, v->index, v->number);
         if (is_due(co, buf_str(&index)) &&

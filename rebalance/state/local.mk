@@ -14,6 +14,8 @@ libmillrace_a_SOURCES += \
 	%D%/members.h \
 	%D%/names.c \
 	%D%/names.h \
+	%D%/owned.c \
+	%D%/owned.h \
 	%D%/parts.h \
 	%D%/pauses.c \
 	%D%/pauses.h \

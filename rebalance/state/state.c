@@ -158,6 +158,11 @@ struct catalogue *coordinator_catalogue(struct coordinator *co)
     return c;
 }
 
+void coordinator_load_soon(struct coordinator *co)
+{
+    __atomic_store_n(&co->stored->due, true, __ATOMIC_RELEASE);
+}
+
 bool coordinator_is_load_due(const struct coordinator *co)
 {
     return __atomic_load_n(&co->stored->due, __ATOMIC_ACQUIRE) ||

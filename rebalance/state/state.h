@@ -60,6 +60,8 @@ bool coordinator_is_daemon(const struct coordinator *co, const char *what,
  */
 bool coordinator_load(struct coordinator *co, struct err *err) NEEDS(co->admin_lock) MUST_CHECK;
 bool coordinator_is_load_due(const struct coordinator *co) MUST_CHECK;
+/* Others may have changed what is stored. */
+void coordinator_load_soon(struct coordinator *co);
 /*
  * Load versions, stops, rebuilds and waits again after a change to the store. On failure the
  * load is due.

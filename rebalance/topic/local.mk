@@ -2,6 +2,7 @@
 libmillrace_a_SOURCES += \
 	%D%/failover.c %D%/failover.h \
 	%D%/gap.c %D%/gap.h \
+	%D%/lost.c %D%/lost.h \
 	%D%/orders.h \
 	%D%/pause.c \
 	%D%/reset.c %D%/reset.h \

@@ -23,6 +23,8 @@ bool coordinator_on_dead_row(void *ctx, const struct dead_letter_note *note)
     struct err err = {0};
 
     while (!coordinator_keep_dead_letters(co, note, 1, &err)) {
+        if (err.kind == ERR_STOP) /* another node has the topic */
+            return false;
         log_failure(LOG_ERROR, &err, "could not store a dead letter, trying again");
         if (stop_wait(&co->stop, RETRY_STORE_MS))
             return false;
@@ -47,6 +49,10 @@ bool coordinator_on_stop_table(void *ctx, struct target *target, const char *rea
     const struct table_stop stop = {reason, fix.ptr, way_out == NULL};
 
     while (!coordinator_stop_target(co, target, &stop, &err)) {
+        if (err.kind == ERR_STOP) {
+            durable = false;
+            break;
+        }
         log_failure(LOG_ERROR, &err, "could not store that a table is stopped, trying again");
         if (stop_wait(&co->stop, RETRY_STORE_MS)) {
             durable = false;
@@ -66,6 +72,8 @@ bool coordinator_on_mark(void *ctx, const struct target *target, const char *rea
     struct err err = {0};
 
     while (!coordinator_mark_index(co, target, reason, &err)) {
+        if (err.kind == ERR_STOP)
+            return false;
         log_failure(LOG_ERROR, &err,
                     "could not store that a table must be verified, trying again");
         if (stop_wait(&co->stop, RETRY_STORE_MS))

@@ -2,6 +2,8 @@
 
 #include "rebalance/topic/topics.h"
 
+#include "rebalance/dead_letter/letters.h"
+#include "rebalance/dead_letter/purged.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/state/pauses.h"
 #include "rebalance/topic/told.h"
@@ -168,6 +170,15 @@ static bool begin(struct coordinator *co, struct topic *t, struct pipeline *p,
     return true;
 }
 
+/* Another node had the topic meanwhile: know what it has stored of letters and purged keys. */
+static bool load_again(struct coordinator *co, const struct topic *t, struct err *err)
+{
+    const struct str name = str_from(t->name);
+
+    return t->why.kind != ERR_STOP ||
+           (coordinator_note_letters(co, name, err) && coordinator_load_purged(co, name, err));
+}
+
 static bool start_pipeline(struct coordinator *co, struct topic *t,
                            const struct topic_definition *d, struct err *err)
 {
@@ -185,6 +196,7 @@ static bool start_pipeline(struct coordinator *co, struct topic *t,
               choose_epoch(co, d->name, &epoch, err) &&
               coordinator_replica_identity(co, d, &replica, err) &&
               cluster_own(co->cluster, buf_str(&thing), &t->term, err) &&
+              load_again(co, t, err) &&
               pipeline_new(&p,
                            &(struct pipeline_options){
                                .topic = t->name,
@@ -230,7 +242,7 @@ static void try_start(struct coordinator *co, struct topic *t, const struct topi
         return;
     lock_acquire(&co->topics->lock);
 
-    const bool again = t->why.kind == ERR_NONE;
+    const bool again = t->why.kind == ERR_NONE || t->why.kind == ERR_STOP;
 
     t->why = err;
     lock_release(&co->topics->lock);

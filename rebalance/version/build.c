@@ -3,6 +3,7 @@
 #include "rebalance/version/build.h"
 
 #include "rebalance/dead_letter/letters.h"
+#include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/version/claim.h"
 #include "rebalance/version/rebuild.h"
@@ -43,6 +44,8 @@ static bool on_build_dead(void *ctx, const struct dead_letter_note *note)
     struct err err = {0};
 
     while (!coordinator_keep_dead_letters(co, note, 1, &err)) {
+        if (err.kind == ERR_STOP) /* another node has the topic */
+            return false;
         log_failure(LOG_ERROR, &err, "could not store a dead letter, trying again");
         if (stop_wait(&co->stop, 500))
             return false;
@@ -394,7 +397,8 @@ void coordinator_resume_builds(struct coordinator *co)
     bool any = false;
 
     for (size_t i = 0; i < c->n_versions; i++)
-        if (str_equal(c->versions[i].state, STR("waiting")) && c->versions[i].error.len > 0)
+        if (str_equal(c->versions[i].state, STR("waiting")) && c->versions[i].error.len > 0 &&
+            coordinator_owns(co, c->versions[i].topic))
             fail_killed(co, &c->versions[i]);
     for (size_t i = 0; i < c->n_versions; i++)
         any = any ||

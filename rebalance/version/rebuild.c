@@ -2,6 +2,7 @@
 
 #include "rebalance/version/rebuild.h"
 
+#include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/version/build.h"
 #include "rebalance/version/index.h"
@@ -188,7 +189,10 @@ static bool try_one(struct coordinator *co, const struct definitions *d,
             log_failure(LOG_WARN, &err, "could not drop the rebuild of an undefined table");
         return false;
     }
-    return is_wanted(d, t) && catalogue_coming(c, table_index(t)) == NULL &&
+    const struct topic_definition *topic = definition_topic(d, t);
+
+    return topic != NULL && coordinator_owns(co, topic->name) && is_wanted(d, t) &&
+           catalogue_coming(c, table_index(t)) == NULL &&
            is_due(find_try(co, wish->table), wish, changed) && begin(co, d, t, wish);
 }
 

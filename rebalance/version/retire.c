@@ -170,7 +170,8 @@ bool coordinator_retire_unnamed(struct coordinator *co, struct err *err)
               coordinator_retire(co, d, d, &r, err);
 
     if (ok && r.effects.n_unnamed + r.effects.n_renamed > 0)
-        ok = store_save_effects(co->opt.store, &r.effects, err) && coordinator_refresh(co, err);
+        ok = store_save_effects(co->opt.store, co->stored->revision, &r.effects, err) &&
+             coordinator_refresh(co, err);
     for (size_t i = 0; ok && i < r.effects.n_unnamed; i++)
         tell(co, &r.effects.unnamed[i], true);
     coordinator_retirement_free(&r);

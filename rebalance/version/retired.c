@@ -6,6 +6,7 @@
 
 #include "rebalance/version/retired.h"
 
+#include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/version/version_drop.h"
 
@@ -212,7 +213,8 @@ void coordinator_drop_retired(struct coordinator *co)
     lock_release(&co->kept->lock);
     c = coordinator_catalogue(co);
     for (size_t i = 0; i < c->n_versions && !stop_is_set(&co->stop); i++)
-        if (is_due(co, &c->versions[i]) && may_go(co, &c->versions[i], &away))
+        if (coordinator_owns(co, c->versions[i].topic) && is_due(co, &c->versions[i]) &&
+            may_go(co, &c->versions[i], &away))
             drop(co, &c->versions[i]);
     catalogue_unref(c);
 }

@@ -3,6 +3,7 @@
 #include "rebalance/version/rollback.h"
 
 #include "rebalance/dead_letter/purged.h"
+#include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/version/claim.h"
 #include "rebalance/version/index.h"
@@ -408,7 +409,7 @@ void coordinator_look_at_older(struct coordinator *co)
     for (size_t i = 0; i < r.c->n_versions; i++) {
         const struct stored_version *v = &r.c->versions[i];
 
-        if (!is_due(v))
+        if (!is_due(v) || !coordinator_owns(co, v->topic))
             continue;
         if (str_equal(v->state, STR("kept")))
             end_time(co, v);

@@ -2,6 +2,7 @@
 
 #include "rebalance/version/settings.h"
 
+#include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/version/fields.h"
 
@@ -118,7 +119,8 @@ void coordinator_sync_settings(struct coordinator *co, struct problems *problems
     for (size_t i = 0; i < c->n_versions; i++) {
         struct err err = {0};
 
-        if (settle(co, now, &c->versions[i], &err))
+        if (!coordinator_owns(co, c->versions[i].topic) ||
+            settle(co, now, &c->versions[i], &err))
             continue;
         tell(co, &err, problems);
         co->settings_sync->due = co->settings_sync->due || err.kind == ERR_RETRY;

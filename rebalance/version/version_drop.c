@@ -168,6 +168,10 @@ static bool end_drops(struct coordinator *co, struct str alias, uint64_t *n, str
         *n += done;
         if (done)
             continue;
+        if (why.kind == ERR_STOP) { /* its topic's owner does it */
+            why = (struct err){0};
+            continue;
+        }
         log_failure(LOG_WARN, &why, "could not delete the index of a dropped version",
                     KV("index", list[i].index), KV("version", list[i].number));
         if (err->kind == ERR_NONE)

@@ -2,6 +2,7 @@
 
 #include "rebalance/version/waiting.h"
 
+#include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/version/build.h"
 #include "rebalance/version/routes.h"
@@ -163,7 +164,7 @@ void coordinator_look_at_waiting(struct coordinator *co)
         const struct stored_wait *wait = catalogue_wait(c, v);
         struct err err = {0};
 
-        if (wait != NULL && v->error.len == 0 &&
+        if (wait != NULL && v->error.len == 0 && coordinator_owns(co, v->topic) &&
             str_equal(wait->reason, STR(WAIT_DEAD_LETTERS)) &&
             !judge_again(co, wait, table_of(d, v), &err))
             log_failure(LOG_WARN, &err, "cannot tell whether a version still waits",

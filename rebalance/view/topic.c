@@ -180,7 +180,7 @@ void coordinator_look_at_topic(struct coordinator *co, struct coordinator_view *
         return;
     if (topic == NULL || topic->why.kind == ERR_NONE)
         return;
-    t->is.state = "fail";
+    t->is.state = topic->why.kind == ERR_STOP ? "lost" : "fail";
     t->is.is_bad = true;
     t->is.reason = arena_copy(v->arena, str_from(topic->why.msg));
 }

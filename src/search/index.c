@@ -63,9 +63,17 @@ static bool call_named(struct search *s, const char *method, const char *prefix,
     return ok;
 }
 
+/* The same, for a change. */
+static bool change_named(struct search *s, const char *method, struct str name,
+                         const char *suffix, struct str body, struct err *err)
+{
+    return search_may_change(s, name, err) &&
+           call_named(s, method, "/", name, suffix, body, NULL, err);
+}
+
 bool search_create_index(struct search *s, struct str index, struct str body, struct err *err)
 {
-    return call_named(s, "PUT", "/", index, "", body, NULL, err);
+    return change_named(s, "PUT", index, "", body, err);
 }
 
 /* As a template, whose name no index of anybody has. */
@@ -105,18 +113,18 @@ bool search_try_index(struct search *s, struct str body, unsigned timeout_ms, st
 
 bool search_delete_index(struct search *s, struct str index, struct err *err)
 {
-    return call_named(s, "DELETE", "/", index, "", STR(""), NULL, err) ||
+    return change_named(s, "DELETE", index, "", STR(""), err) ||
            (err->kind == ERR_REJECT && err->code == 404);
 }
 
 bool search_put_settings(struct search *s, struct str index, struct str body, struct err *err)
 {
-    return call_named(s, "PUT", "/", index, "/_settings", body, NULL, err);
+    return change_named(s, "PUT", index, "/_settings", body, err);
 }
 
 bool search_put_mapping(struct search *s, struct str index, struct str body, struct err *err)
 {
-    return call_named(s, "PUT", "/", index, "/_mapping", body, NULL, err);
+    return change_named(s, "PUT", index, "/_mapping", body, err);
 }
 
 bool search_try_script(struct search *s, struct str index, struct err *err)
@@ -413,7 +421,7 @@ bool search_get_aliases(struct search *s, struct str index, struct buf *out, str
 bool search_move_alias(struct search *s, struct str alias, struct str index, struct err *err)
 {
     struct buf holders = {0}, body = {0};
-    bool ok = check_name(index, err), done = false;
+    bool ok = check_name(index, err) && search_may_change(s, index, err), done = false;
 
     for (int i = 0; ok && !done && i <= MOVE_TRIES; i++) {
         ok = get_holders(s, alias, &holders, err);
@@ -439,7 +447,7 @@ static bool change_alias(struct search *s, struct str action, struct str alias,
     struct buf body = {0};
     struct json_writer w = {.out = &body};
 
-    if (!check_name(index, err) || !check_name(alias, err))
+    if (!check_name(index, err) || !check_name(alias, err) || !search_may_change(s, index, err))
         return false;
     json_open_object(&w);
     json_write_key(&w, STR("actions"));

@@ -26,6 +26,8 @@ struct search {
     struct http_client *client;
     struct statistic queries, failed_queries;
     struct histogram query_us;
+    bool (*may_change)(void *ctx, struct str index, struct err *err); /* or NULL */
+    void *ctx;
     unsigned compatible; /* atomic: engine_compatible(), 0 until it is known */
 
     struct lock lock;
@@ -33,6 +35,18 @@ struct search {
     struct engine engine;
     char *version;
 };
+
+void search_guard(struct search *s, bool (*may)(void *ctx, struct str index, struct err *err),
+                  void *ctx)
+{
+    s->may_change = may;
+    s->ctx = ctx;
+}
+
+bool search_may_change(struct search *s, struct str index, struct err *err)
+{
+    return s->may_change == NULL || s->may_change(s->ctx, index, err);
+}
 
 static struct search_options copy_options(const struct search_options *opt)
 {

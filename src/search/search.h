@@ -101,6 +101,15 @@ bool search_get(struct search *s, struct str path, unsigned timeout_ms, struct b
                 struct err *err) MUST_CHECK;
 
 /*
+ * From now on `may` is asked before each change of an index, its mapping, settings or aliases;
+ * what it refuses fails with its err. It may block. NULL: nobody is asked.
+ * @thread whoever made s, before others use it, or after they do
+ */
+void search_guard(struct search *s, bool (*may)(void *ctx, struct str index, struct err *err),
+                  void *ctx);
+bool search_may_change(struct search *s, struct str index, struct err *err) MUST_CHECK;
+
+/*
  * The name of an index or alias must be one concrete name: patterns, lists and names that begin
  * with "_", "-" or "+" are ERR_REJECT before we send anything.
  */

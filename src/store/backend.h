@@ -106,7 +106,7 @@ struct store_backend {
 void store_backend_render(const struct store_backend *b, struct str sql, struct buf *out);
 
 /* Migrate, and make a store that owns b.  On failure b is closed. */
-bool store_open_backend(struct store **out, struct store_backend *b,
+bool store_open_backend(struct store **out, struct store_backend *b, bool alone,
                         struct err *err) MUST_CHECK;
 
 #endif

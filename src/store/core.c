@@ -6,23 +6,9 @@
 #include "src/base/buf.h"
 #include "src/base/failpoint.h"
 #include "src/base/mem.h"
-#include "src/store/migrate.h"
 
+#include <assert.h>
 #include <stdlib.h>
-
-bool store_open_backend(struct store **out, struct store_backend *b, struct err *err)
-{
-    if (!migrate(b, err)) {
-        b->ops->close(b);
-        return err_wrap(err, "store");
-    }
-    struct store *s = mem_alloc(1, sizeof(*s));
-
-    lock_init(&s->lock, LOCK_private);
-    s->backend = b;
-    *out = s;
-    return true;
-}
 
 size_t store_text_max(struct store *s)
 {
@@ -38,21 +24,6 @@ bool store_begin(struct store *s, struct err *err)
     return err_wrap(err, "store");
 }
 
-bool store_begin_as(struct store *s, struct str topic, uint64_t term, struct err *err)
-{
-    struct buf thing = {0};
-
-    if (!store_begin(s, err))
-        return false;
-    buf_append(&thing, STR("topic/"));
-    buf_append(&thing, topic);
-
-    const bool ok = store_check_term(s, buf_str(&thing), term, err);
-
-    buf_free(&thing);
-    return ok || store_end(s, false, err);
-}
-
 /* A caller's own refusal keeps its words: "store" names what the database refuses. */
 bool store_end(struct store *s, bool ok, struct err *err)
 {
@@ -65,7 +36,12 @@ bool store_end(struct store *s, bool ok, struct err *err)
     } else {
         s->backend->ops->rollback(s->backend);
     }
+    const bool has_lost = s->has_lost;
+
+    s->may_write = s->has_lost = false;
     lock_release(&s->lock);
+    if (has_lost && s->owned.lost != NULL)
+        s->owned.lost(s->owned.ctx);
     return ok;
 }
 
@@ -77,6 +53,7 @@ bool store_run(struct store *s, const char *sql, struct binds binds, struct err 
 bool store_run_rows(struct store *s, const char *sql, struct binds binds, size_t n_rows,
                     struct err *err)
 {
+    assert(s->may_write); /* whoever writes says what for: store_begin_write() */
     return s->backend->ops->run(s->backend, sql, binds, n_rows, err) || err_wrap(err, "store");
 }
 
@@ -111,25 +88,6 @@ bool store_select_number(struct store *s, const char *sql, struct binds binds, u
     if (found != NULL)
         *found = sink.found;
     return true;
-}
-
-bool store_check_term(struct store *s, struct str thing, uint64_t term, struct err *err)
-{
-    uint64_t now;
-
-    if (!store_select_number(s, "SELECT term FROM term WHERE thing = ?{lock}",
-                             BINDS(TEXT(thing)), &now, NULL, err))
-        return false;
-    if (now == term && now != 0)
-        return true;
-    return err_set(err, ERR_STOP,
-                   "%" STR_FMT " is owned with term %llu now, not with term %llu",
-                   STR_ARG(thing), (unsigned long long)now, (unsigned long long)term);
-}
-
-bool store_run_alone(struct store *s, const char *sql, struct binds binds, struct err *err)
-{
-    return store_begin(s, err) && store_end(s, store_run(s, sql, binds, err), err);
 }
 
 void row_list_take(struct row_sink *sink, const struct str *cells)

@@ -18,22 +18,64 @@
 
 struct arena;
 
+/* What this store's user owns (owned.c). */
+struct owned {
+    struct lock lock;
+    bool alone; /* nobody else has the store */
+    struct owned_thing *first;
+    void (*lost)(void *ctx); /* set at the start; NULL: nobody asks */
+    void *ctx;
+};
+void owned_init(struct owned *all, bool alone);
+void owned_fini(struct owned *all);
+
 struct store {
     struct lock lock; /* held through each transaction, which can block */
     struct store_backend *backend;
+    bool may_write;          /* in this transaction: it has passed a fence */
+    bool has_lost;           /* in this transaction: it was refused what we owned */
     uint64_t doubts;         /* atomic */
     const struct seal *seal; /* borrowed; NULL: passwords are stored in clear text */
+    struct owned owned;      /* src/store/owned.h */
 };
 
-/* Lock the store and begin a transaction.  After success call store_end(). */
+/* What a write is for: who may write is its topic's owner. */
+struct fence {
+    enum {
+        FENCE_NOBODY,  /* anybody may, as its call says */
+        FENCE_TOPIC,   /* "shop" */
+        FENCE_INDEX,   /* an alias, "orders" */
+        FENCE_VERSION, /* "orders_v2" */
+        FENCE_TABLE,   /* "shop.orders" */
+        FENCE_VALUE,   /* a small value, by its name */
+        FENCE_JOB,     /* by its id */
+    } kind;
+    struct str name;
+    uint64_t id;
+};
+#define OF_NOBODY     ((struct fence){FENCE_NOBODY})
+#define OF_TOPIC(n)   ((struct fence){FENCE_TOPIC, .name = (n)})
+#define OF_INDEX(n)   ((struct fence){FENCE_INDEX, .name = (n)})
+#define OF_VERSION(n) ((struct fence){FENCE_VERSION, .name = (n)})
+#define OF_TABLE(n)   ((struct fence){FENCE_TABLE, .name = (n)})
+#define OF_VALUE(n)   ((struct fence){FENCE_VALUE, .name = (n)})
+#define OF_JOB(n)     ((struct fence){FENCE_JOB, .id = (n)})
+
+/* Lock the store and begin a transaction that only reads.  After success call store_end(). */
 bool store_begin(struct store *s, struct err *err) TAKES_IF(true, s->lock) MUST_CHECK;
+/* The same for one that writes.  ERR_STOP unless we own what it is for. */
+bool store_begin_write(struct store *s, struct fence of, struct err *err)
+    TAKES_IF(true, s->lock) MUST_CHECK;
 /* The same, for the owner of a topic.  ERR_STOP unless `term` is its latest term. */
 bool store_begin_as(struct store *s, struct str topic, uint64_t term, struct err *err)
     TAKES_IF(true, s->lock) MUST_CHECK;
 /* Commit if ok, else roll back; then unlock.  Returns true only if ok and committed. */
 bool store_end(struct store *s, bool ok, struct err *err) GIVES_BACK(s->lock) MUST_CHECK;
 
-/* Call these inside a transaction. */
+/* Inside a transaction that writes: it is for this as well.  ERR_STOP unless we own it. */
+bool store_fence(struct store *s, struct fence of, struct err *err) MUST_CHECK;
+
+/* Call these inside a transaction; those that write, in one that does. */
 bool store_run(struct store *s, const char *sql, struct binds binds,
                struct err *err) MUST_CHECK;
 bool store_run_rows(struct store *s, const char *sql, struct binds binds, size_t n_rows,
@@ -84,7 +126,7 @@ bool store_version_is_live(struct store *s, struct str index, uint64_t number, b
                            struct err *err) MUST_CHECK;
 
 /* Run one statement in a transaction of its own. */
-bool store_run_alone(struct store *s, const char *sql, struct binds binds,
+bool store_run_alone(struct store *s, struct fence of, const char *sql, struct binds binds,
                      struct err *err) MUST_CHECK;
 
 /* Collects rows as an array in an arena. */

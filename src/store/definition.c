@@ -201,18 +201,25 @@ static bool raise_revision(struct store *s, uint64_t revision, struct err *err)
     return ok;
 }
 
+/* Definitions have no owner: the first who changes a revision wins. */
+static bool check_revision(struct store *s, uint64_t revision, struct err *err)
+{
+    uint64_t now;
+
+    if (!select_revision(s, &now, err))
+        return false;
+    return now == revision ||
+           err_set(err, ERR_RETRY, "the definitions were changed by somebody else meanwhile");
+}
+
 bool store_save_definitions(struct store *s, uint64_t revision,
                             const struct stored_definition *defs, size_t n,
                             const struct definition_effects *e, struct err *err)
 {
-    uint64_t now;
-
-    if (!store_begin(s, err))
+    if (!store_begin_write(s, OF_NOBODY, err))
         return false;
-    bool ok = select_revision(s, &now, err);
+    bool ok = check_revision(s, revision, err);
 
-    if (ok && now != revision)
-        ok = err_set(err, ERR_RETRY, "the definitions were changed by somebody else meanwhile");
     ok = ok && replace_definitions(s, defs, n, err) && raise_revision(s, revision, err);
     FAILPOINT(definitions_replaced);
     ok = ok && store_write_effects(s, e, err);
@@ -236,7 +243,10 @@ bool store_set_seal(struct store *s, const struct seal *seal, struct err *err)
     return ok;
 }
 
-bool store_save_effects(struct store *s, const struct definition_effects *e, struct err *err)
+bool store_save_effects(struct store *s, uint64_t revision, const struct definition_effects *e,
+                        struct err *err)
 {
-    return store_begin(s, err) && store_end(s, store_write_effects(s, e, err), err);
+    return store_begin_write(s, OF_NOBODY, err) &&
+           store_end(s, check_revision(s, revision, err) && store_write_effects(s, e, err),
+                     err);
 }

@@ -88,7 +88,7 @@ bool store_new_version(struct store *s, struct stored_version *v, struct err *er
         " definition, created_ms, finished_ms, error) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     uint64_t number = v->number;
 
-    if (!store_begin(s, err))
+    if (!store_begin_write(s, OF_TOPIC(v->topic), err))
         return false;
     bool ok =
         next_number(s, v->index, &number, err) && none_is_coming(s, v->index, err) &&
@@ -125,7 +125,7 @@ static bool version_exists(struct store *s, struct str index, uint64_t number, s
 static bool set_column(struct store *s, const struct version_name *v, const char *sql,
                        struct bind value, struct err *err)
 {
-    if (!store_begin(s, err))
+    if (!store_begin_write(s, OF_INDEX(v->index), err))
         return false;
 
     const bool ok = version_exists(s, v->index, v->number, err) &&
@@ -176,7 +176,7 @@ bool store_new_job(struct store *s, struct stored_job *job, struct err *err)
                                "table_name = ? AND kind = ?"
                                " AND bucket = ?";
 
-    if (!store_begin(s, err))
+    if (!store_begin_write(s, OF_INDEX(job->index), err))
         return false;
     bool ok = store_run(s, insert,
                         BINDS(TEXT(job->kind), TEXT(job->index), NUMBER(job->version),
@@ -224,7 +224,7 @@ bool store_save_job(struct store *s, uint64_t term, const struct stored_job *job
     struct buf thing = {0};
 
     buf_printf(&thing, "job/%llu", (unsigned long long)job->id);
-    bool ok = store_begin(s, err);
+    bool ok = store_begin_write(s, OF_NOBODY, err);
 
     if (ok) {
         ok = store_check_term(s, buf_str(&thing), term, err) && job_is_there(s, job->id, err) &&
@@ -237,14 +237,15 @@ bool store_save_job(struct store *s, uint64_t term, const struct stored_job *job
 
 bool store_delete_jobs(struct store *s, struct str index, uint64_t version, struct err *err)
 {
-    return store_run_alone(s,
+    return store_run_alone(s, OF_INDEX(index),
                            "DELETE FROM job WHERE index_name = ? AND version = ? AND kind = ?",
                            BINDS(TEXT(index), NUMBER(version), TEXT(STR(JOB_INDEX))), err);
 }
 
 bool store_delete_job(struct store *s, uint64_t id, struct err *err)
 {
-    return store_run_alone(s, "DELETE FROM job WHERE id = ?", BINDS(NUMBER(id)), err);
+    return store_run_alone(s, OF_JOB(id), "DELETE FROM job WHERE id = ?", BINDS(NUMBER(id)),
+                           err);
 }
 
 static void fill_job(struct arena *a, const struct str *cells, void *element)

@@ -9,6 +9,7 @@ libmillrace_a_SOURCES += \
 	%D%/migrate.c %D%/migrate.h \
 	%D%/mysql.c \
 	%D%/mysql_alone.c %D%/mysql_alone.h \
+	%D%/owned.c %D%/owned.h \
 	%D%/purged.c %D%/purged.h \
 	%D%/reset.c %D%/reset.h \
 	%D%/retired.c %D%/retired.h \

@@ -330,5 +330,5 @@ bool store_open_mysql(struct store **out, const struct mysql_options *opt, const
     b->opt.tls.key_file = mem_copy_any(opt->tls.key_file);
     b->opt.public_key_file = mem_copy_any(opt->public_key_file);
     b->place = mem_copy_any(place);
-    return store_open_backend(out, &b->base, err);
+    return store_open_backend(out, &b->base, place != NULL, err);
 }

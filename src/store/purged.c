@@ -33,13 +33,25 @@ static void bind_row(const struct stored_purged *p, struct bind *b)
         b[i] = row[i];
 }
 
+/* What they are for; they mostly are of one topic. */
+static bool fence_all(struct store *s, const struct stored_purged *p, size_t n, struct err *err)
+{
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < n; i++)
+        if (i == 0 || !str_equal(p[i].topic, p[i - 1].topic))
+            ok = store_fence(s, OF_TOPIC(p[i].topic), err);
+    return ok;
+}
+
 bool store_put_purged(struct store *s, const struct stored_purged *p, size_t n, struct err *err)
 {
     struct bind *binds;
-    bool ok = true;
+    bool ok;
 
-    if (!store_begin(s, err))
+    if (!store_begin_write(s, OF_NOBODY, err))
         return false;
+    ok = fence_all(s, p, n, err);
     binds = mem_alloc(ROWS_AT_ONCE * COLUMNS, sizeof(*binds));
     for (size_t i = 0; ok && i < n;) {
         size_t rows = 0;
@@ -111,11 +123,12 @@ bool store_end_purged(struct store *s, const struct stored_purged *p, size_t n,
                       uint64_t *changes, struct err *err)
 {
     uint64_t gone = 0;
-    bool ok = true;
+    bool ok;
 
     *changes = 0;
-    if (!store_begin(s, err))
+    if (!store_begin_write(s, OF_NOBODY, err))
         return false;
+    ok = fence_all(s, p, n, err);
     for (size_t i = 0; ok && i < n; i++)
         ok = end_one(s, &p[i], &gone, err);
     if (!store_end(s, ok, err))
@@ -126,8 +139,8 @@ bool store_end_purged(struct store *s, const struct stored_purged *p, size_t n,
 
 bool store_delete_purged_index(struct store *s, struct str index, struct err *err)
 {
-    return store_run_alone(s, "DELETE FROM purged WHERE index_name = ?", BINDS(TEXT(index)),
-                           err);
+    return store_run_alone(s, OF_VERSION(index), "DELETE FROM purged WHERE index_name = ?",
+                           BINDS(TEXT(index)), err);
 }
 
 static void fill_count(struct arena *a, const struct str *cells, void *element)
@@ -137,15 +150,15 @@ static void fill_count(struct arena *a, const struct str *cells, void *element)
         row_number(cells[3]), (int64_t)row_number(cells[4])};
 }
 
-bool store_count_purged(struct store *s, struct arena *a, struct purged_count **out, size_t *n,
-                        struct err *err)
+bool store_count_purged(struct store *s, struct arena *a, struct str topic,
+                        struct purged_count **out, size_t *n, struct err *err)
 {
     static const char sql[] = "SELECT MAX(topic), index_name, COUNT(*), SUM(times), MIN(at_ms)"
-                              " FROM purged"
+                              " FROM purged WHERE ? = '' OR topic = ?"
                               " GROUP BY index_name ORDER BY index_name";
     struct row_list list = ROW_LIST(a, struct purged_count, fill_count);
 
-    if (!store_load(s, sql, NO_BINDS, &list, err))
+    if (!store_load(s, sql, BINDS(TEXT(topic), TEXT(topic)), &list, err))
         return false;
     *out = row_list_finish(&list, n);
     return true;

@@ -60,13 +60,13 @@ bool store_end_purged(struct store *s, const struct stored_purged *p, size_t n,
                       uint64_t *changes, struct err *err) MUST_CHECK;
 bool store_delete_purged_index(struct store *s, struct str index, struct err *err) MUST_CHECK;
 
-/* Counts per index. */
+/* Counts per index of a topic; empty: of all. */
 struct purged_count {
     struct str topic, index;
     uint64_t documents, changes;
     int64_t oldest_ms; /* the least at_ms */
 };
-bool store_count_purged(struct store *s, struct arena *a, struct purged_count **out, size_t *n,
-                        struct err *err) MUST_CHECK;
+bool store_count_purged(struct store *s, struct arena *a, struct str topic,
+                        struct purged_count **out, size_t *n, struct err *err) MUST_CHECK;
 
 #endif

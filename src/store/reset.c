@@ -32,7 +32,7 @@ static bool drop_position(struct store *s, const struct topic_reset *r, struct e
 
 bool store_reset_topic(struct store *s, const struct topic_reset *r, struct err *err)
 {
-    if (!store_begin(s, err))
+    if (!store_begin_write(s, OF_TOPIC(r->topic), err))
         return false;
 
     bool ok = stop_tables(s, r, err);

@@ -42,8 +42,8 @@ struct definition_effects {
 bool store_save_definitions(struct store *s, uint64_t revision,
                             const struct stored_definition *defs, size_t n,
                             const struct definition_effects *e, struct err *err) MUST_CHECK;
-/* Store the effects alone. */
-bool store_save_effects(struct store *s, const struct definition_effects *e,
+/* Store the effects alone.  ERR_RETRY as above. */
+bool store_save_effects(struct store *s, uint64_t revision, const struct definition_effects *e,
                         struct err *err) MUST_CHECK;
 
 /*

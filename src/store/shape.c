@@ -30,13 +30,14 @@ bool store_write_rebuild(struct store *s, const struct stored_rebuild *r, struct
 
 bool store_put_rebuild(struct store *s, const struct stored_rebuild *r, struct err *err)
 {
-    return store_begin(s, err) && store_end(s, store_write_rebuild(s, r, err), err);
+    return store_begin_write(s, OF_TABLE(r->table), err) &&
+           store_end(s, store_write_rebuild(s, r, err), err);
 }
 
 bool store_delete_rebuild(struct store *s, struct str table, struct err *err)
 {
-    return store_run_alone(s, "DELETE FROM rebuild WHERE table_name = ?", BINDS(TEXT(table)),
-                           err);
+    return store_run_alone(s, OF_TABLE(table), "DELETE FROM rebuild WHERE table_name = ?",
+                           BINDS(TEXT(table)), err);
 }
 
 static void fill_rebuild(struct arena *a, const struct str *cells, void *element)
@@ -68,7 +69,7 @@ bool store_put_shapes(struct store *s, struct str index, uint64_t number, struct
         "INSERT INTO version_shape (index_name, number, shapes) VALUES (?, ?, ?)"
         " ON CONFLICT (index_name, number) DO UPDATE SET shapes = excluded.shapes";
 
-    if (!store_begin(s, err))
+    if (!store_begin_write(s, OF_INDEX(index), err))
         return false;
 
     bool live = false;
@@ -129,7 +130,8 @@ bool store_write_stop(struct store *s, const struct stored_stop *stop, struct er
 
 bool store_put_stop(struct store *s, const struct stored_stop *stop, struct err *err)
 {
-    return store_begin(s, err) && store_end(s, store_write_stop(s, stop, err), err);
+    return store_begin_write(s, OF_TABLE(stop->table), err) &&
+           store_end(s, store_write_stop(s, stop, err), err);
 }
 
 static void fill_stop(struct arena *a, const struct str *cells, void *element)
@@ -191,5 +193,6 @@ static bool stop_version(struct store *s, const struct version_stop *v,
 bool store_stop_version(struct store *s, const struct version_stop *v,
                         enum version_stopped *how, struct err *err)
 {
-    return store_begin(s, err) && store_end(s, stop_version(s, v, how, err), err);
+    return store_begin_write(s, OF_INDEX(v->index), err) &&
+           store_end(s, stop_version(s, v, how, err), err);
 }

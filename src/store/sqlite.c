@@ -469,7 +469,7 @@ bool store_open_sqlite(struct store **out, const char *path, struct err *err)
     }
     if (!set_up(b, err) || !is_whole(b, err))
         goto close;
-    if (!store_open_backend(out, &b->base, err))
+    if (!store_open_backend(out, &b->base, true, err))
         return false;
     if (add_sums(b, err))
         return true;

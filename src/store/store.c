@@ -7,6 +7,7 @@
 #include "src/base/failpoint.h"
 #include "src/base/mem.h"
 #include "src/store/core.h"
+#include "src/store/migrate.h"
 
 #include <stdlib.h>
 
@@ -16,11 +17,28 @@
 /* No engine accepts a longer id, so no index holds such a document. */
 #define DOC_ID_MAX 512
 
+bool store_open_backend(struct store **out, struct store_backend *b, bool alone,
+                        struct err *err)
+{
+    if (!migrate(b, err)) {
+        b->ops->close(b);
+        return err_wrap(err, "store");
+    }
+    struct store *s = mem_alloc(1, sizeof(*s));
+
+    lock_init(&s->lock, LOCK_private);
+    s->backend = b;
+    owned_init(&s->owned, alone);
+    *out = s;
+    return true;
+}
+
 void store_close(struct store *s)
 {
     if (s == NULL)
         return;
     s->backend->ops->close(s->backend);
+    owned_fini(&s->owned);
     lock_fini(&s->lock);
     free(s);
 }
@@ -30,25 +48,11 @@ const char *store_kind(const struct store *s)
     return s->backend->ops->kind;
 }
 
-/* Terms and values. */
+/* Values. */
 
 uint64_t store_doubts(struct store *s)
 {
     return __atomic_load_n(&s->doubts, __ATOMIC_ACQUIRE);
-}
-
-bool store_take_term(struct store *s, struct str thing, uint64_t *term, struct err *err)
-{
-    static const char raise[] = "INSERT INTO term (thing, term) VALUES (?, 1)"
-                                " ON CONFLICT (thing) DO UPDATE SET term = term + 1";
-
-    if (!store_begin(s, err))
-        return false;
-    bool ok = store_run(s, raise, BINDS(TEXT(thing)), err) &&
-              store_select_number(s, "SELECT term FROM term WHERE thing = ?",
-                                  BINDS(TEXT(thing)), term, NULL, err);
-
-    return store_end(s, ok, err);
 }
 
 struct value_sink {
@@ -116,15 +120,18 @@ bool store_write_value(struct store *s, struct str name, struct str value, struc
 
 bool store_put_value(struct store *s, struct str name, struct str value, struct err *err)
 {
-    return store_begin(s, err) && store_end(s, store_write_value(s, name, value, err), err);
+    return store_begin_write(s, OF_VALUE(name), err) &&
+           store_end(s, store_write_value(s, name, value, err), err);
 }
 
 bool store_delete_value(struct store *s, struct str name, const struct str *content,
                         struct err *err)
 {
     if (content == NULL)
-        return store_run_alone(s, "DELETE FROM setting WHERE name = ?", BINDS(TEXT(name)), err);
-    return store_run_alone(s, "DELETE FROM setting WHERE name = ? AND content = ?",
+        return store_run_alone(s, OF_VALUE(name), "DELETE FROM setting WHERE name = ?",
+                               BINDS(TEXT(name)), err);
+    return store_run_alone(s, OF_VALUE(name),
+                           "DELETE FROM setting WHERE name = ? AND content = ?",
                            BINDS(TEXT(name), TEXT(*content)), err);
 }
 
@@ -133,7 +140,7 @@ bool store_keep_value(struct store *s, struct str name, struct str value, struct
 {
     struct value_sink v = {.sink = {take_value}, .out = out};
 
-    if (!store_begin(s, err))
+    if (!store_begin_write(s, OF_VALUE(name), err))
         return false;
 
     const bool ok = store_run(s,
@@ -331,6 +338,6 @@ bool store_load_tombstones(struct store *s, struct arena *a, struct tombstone_fi
 
 bool store_drop_tombstones(struct store *s, int64_t before_ms, struct err *err)
 {
-    return store_run_alone(s, "DELETE FROM tombstone WHERE at_ms < ?", BINDS(NUMBER(before_ms)),
-                           err);
+    return store_run_alone(s, OF_NOBODY, "DELETE FROM tombstone WHERE at_ms < ?",
+                           BINDS(NUMBER(before_ms)), err);
 }

@@ -2,11 +2,11 @@
  * The store: everything Millrace must remember, in SQLite (a single node) or MySQL (a cluster).
  *
  * One interface, two backends (sqlite.c, mysql.c), one test suite.  Each call is one
- * transaction.  Every write of a position or a cursor carries its owner's term; an older term
- * gets ERR_STOP and writes nothing.  A lost connection or a full disk is ERR_RETRY and changes
- * nothing, with one exception: if MySQL loses the connection during the commit, the change may
- * have been made.  Every call may then be repeated, though store_new_version() and
- * store_save_definitions() may report that it was already done.
+ * transaction.  Whatever follows from owning a topic is written only by the owner; others get
+ * ERR_STOP and write nothing (src/store/owned.h).  A lost connection or a full disk is
+ * ERR_RETRY and changes nothing, with one exception: if MySQL loses the connection during the
+ * commit, the change may have been made.  Every call may then be repeated, though
+ * store_new_version() and store_save_definitions() may report that it was already done.
  *
  * @thread any (locked inside; calls may block)
  */
@@ -16,6 +16,7 @@
 #include "src/base/base.h"
 #include "src/base/err.h"
 #include "src/base/str.h"
+#include "src/store/owned.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,10 +45,6 @@ const char *store_kind(const struct store *s); /* "sqlite" or "mysql" */
  */
 struct seal;
 bool store_set_seal(struct store *s, const struct seal *seal, struct err *err) MUST_CHECK;
-
-/* Raise and return the term of an owned thing ("topic/shop", "job/12").  The first is 1. */
-bool store_take_term(struct store *s, struct str thing, uint64_t *term,
-                     struct err *err) MUST_CHECK;
 
 /* Small named values: "server_id", "instance", "definitions/revision" ... */
 bool store_get_value(struct store *s, struct str name, struct buf *out, bool *found,

@@ -69,10 +69,10 @@ bool store_put_dead_letters(struct store *s, const struct stored_dead_letter *d,
 {
     bool ok = true;
 
-    if (!store_begin(s, err))
+    if (!store_begin_write(s, OF_NOBODY, err))
         return false;
     for (size_t i = 0; ok && i < n; i++)
-        ok = put_one(s, &d[i], err);
+        ok = store_fence(s, OF_TOPIC(d[i].topic), err) && put_one(s, &d[i], err);
     return store_end(s, ok, err);
 }
 
@@ -129,10 +129,19 @@ bool store_load_dead_letters(struct store *s, struct arena *a,
     return true;
 }
 
+/* A filter that names none of them is a person's, for all topics. */
+static struct fence fence_of(const struct dead_letter_filter *f)
+{
+    return f->index.len > 0   ? OF_VERSION(f->index)
+           : f->table.len > 0 ? OF_TABLE(f->table)
+           : f->topic.len > 0 ? OF_TOPIC(f->topic)
+                              : OF_NOBODY;
+}
+
 bool store_delete_dead_letters(struct store *s, const struct dead_letter_filter *f, uint64_t *n,
                                struct err *err)
 {
-    if (!store_begin(s, err))
+    if (!store_begin_write(s, fence_of(f), err))
         return false;
     bool ok = store_select_number(s, "SELECT COUNT(*) FROM dead_letter" MATCHING,
                                   BINDS(FILTER(f)), n, NULL, err) &&
@@ -148,7 +157,7 @@ bool store_delete_dead_letter_of(struct store *s, struct str index, struct str r
     static const char sql[] = "DELETE FROM dead_letter WHERE index_name = ? AND doc_id = ?"
                               " AND routing = ? AND version <= ?";
     struct buf id = {0}, route = {0};
-    bool ok = store_run_alone(s, sql,
+    bool ok = store_run_alone(s, OF_VERSION(index), sql,
                               BINDS(TEXT(index), TEXT(shorten(doc_id, &id)),
                                     TEXT(shorten(routing, &route)), NUMBER(version)),
                               err);
@@ -224,7 +233,7 @@ bool store_add_log(struct store *s, const struct stored_log *l, struct err *err)
         "INSERT INTO sync_log (at_ms, table_name, index_name, event, detail, version)"
         " VALUES (?, ?, ?, ?, ?, ?)";
 
-    if (!store_begin(s, err))
+    if (!store_begin_write(s, OF_NOBODY, err))
         return false;
     bool ok = store_run(s, sql,
                         BINDS(NUMBER(l->at_ms), TEXT(l->table), TEXT(l->index), TEXT(l->event),

@@ -227,17 +227,18 @@ static bool end_kept(struct store *s, const struct version_name *v, struct str r
 
 bool store_promote_version(struct store *s, const struct promotion *p, struct err *err)
 {
-    return store_begin(s, err) && store_end(s, promote(s, p, err), err);
+    return store_begin_write(s, OF_INDEX(p->index), err) &&
+           store_end(s, promote(s, p, err), err);
 }
 
 bool store_order_return(struct store *s, const struct version_name *v, struct err *err)
 {
-    return store_begin(s, err) && store_end(s, order(s, v, err), err);
+    return store_begin_write(s, OF_INDEX(v->index), err) && store_end(s, order(s, v, err), err);
 }
 
 bool store_cancel_return(struct store *s, const struct version_name *v, struct err *err)
 {
-    return store_run_alone(s,
+    return store_run_alone(s, OF_INDEX(v->index),
                            "UPDATE index_version SET state = 'kept' WHERE index_name = ?"
                            " AND number = ? AND state = 'returning'",
                            BINDS(TEXT(v->index), NUMBER(v->number)), err);
@@ -245,18 +246,20 @@ bool store_cancel_return(struct store *s, const struct version_name *v, struct e
 
 bool store_take_up_return(struct store *s, const struct version_return *r, struct err *err)
 {
-    return store_begin(s, err) && store_end(s, take_up(s, r, err), err);
+    return store_begin_write(s, OF_INDEX(r->version.index), err) &&
+           store_end(s, take_up(s, r, err), err);
 }
 
 bool store_end_kept(struct store *s, const struct version_name *v, struct str reason,
                     int64_t at_ms, struct err *err)
 {
-    return store_begin(s, err) && store_end(s, end_kept(s, v, reason, at_ms, err), err);
+    return store_begin_write(s, OF_INDEX(v->index), err) &&
+           store_end(s, end_kept(s, v, reason, at_ms, err), err);
 }
 
 bool store_date_history(struct store *s, int64_t at_ms, struct err *err)
 {
-    return store_run_alone(s,
+    return store_run_alone(s, OF_NOBODY,
                            "UPDATE index_version SET retired_ms = ? WHERE state = 'history'"
                            " AND (retired_ms IS NULL OR retired_ms = 0)",
                            BINDS(NUMBER(at_ms)), err);

@@ -92,7 +92,7 @@ bool store_park_version(struct store *s, uint64_t term, const struct stored_job 
 
     buf_printf(&thing, "job/%" PRIu64, job->id);
 
-    bool ok = store_begin(s, err);
+    bool ok = store_begin_write(s, OF_INDEX(w->index), err);
 
     if (ok) {
         ok = store_check_term(s, buf_str(&thing), term, err) && can_be_parked(s, w, err) &&
@@ -110,8 +110,8 @@ bool store_save_wait(struct store *s, const struct stored_wait *w, struct err *e
                               " WHERE index_name = ? AND number = ?";
 
     return store_run_alone(
-        s, sql, BINDS(TEXT(w->detail), NUMBER(w->letters), TEXT(w->index), NUMBER(w->number)),
-        err);
+        s, OF_INDEX(w->index), sql,
+        BINDS(TEXT(w->detail), NUMBER(w->letters), TEXT(w->index), NUMBER(w->number)), err);
 }
 
 static bool resume(struct store *s, const struct stored_wait *w, struct err *err)
@@ -134,7 +134,8 @@ static bool resume(struct store *s, const struct stored_wait *w, struct err *err
 
 bool store_resume_version(struct store *s, const struct stored_wait *w, struct err *err)
 {
-    return store_begin(s, err) && store_end(s, resume(s, w, err), err);
+    return store_begin_write(s, OF_INDEX(w->index), err) &&
+           store_end(s, resume(s, w, err), err);
 }
 
 static void fill_wait(struct arena *a, const struct str *cells, void *element)

@@ -22,7 +22,7 @@ static struct stored_version some_version(void)
 
 static void forget_table(struct str table)
 {
-    ok(store_save_effects(f.s, &(struct definition_effects){.tables = &table, .n_tables = 1},
+    ok(store_save_effects(f.s, 0, &(struct definition_effects){.tables = &table, .n_tables = 1},
                           &f.err));
 }
 

@@ -81,7 +81,7 @@ static void a_document_that_is_purged_again_is_there_once_and_counts_both(void *
     assert_int_equal(out[0].times, 2);
     assert_int_equal(out[0].at_ms, 60);
     assert_true(out[0].unanswered);
-    ok(store_count_purged(f.s, f.a, &counts, &n, &f.err));
+    ok(store_count_purged(f.s, f.a, STR(""), &counts, &n, &f.err));
     assert_int_equal(n, 1);
     assert_true(str_equal(counts->topic, STR("shop")) &&
                 str_equal(counts->index, STR("orders_v2")));
@@ -159,7 +159,7 @@ static void purged_changes_go_with_their_index(void **state)
     put(other);
     put(a_change("1", 1, 1));
     ok(store_delete_purged_index(f.s, STR("orders_v3"), &f.err));
-    ok(store_count_purged(f.s, f.a, &counts, &n, &f.err));
+    ok(store_count_purged(f.s, f.a, STR(""), &counts, &n, &f.err));
     assert_int_equal(n, 1);
     assert_true(str_equal(counts->index, STR("orders_v2")));
 }

@@ -105,6 +105,7 @@ static void a_store_of_version_one_is_migrated_with_all_it_holds(void **state)
 static void a_migration_that_was_cut_off_is_finished(void **state)
 {
     struct stored_dead_letter d = some_letter("1");
+    uint64_t term;
 
     (void)state;
     close_store();
@@ -116,6 +117,7 @@ static void a_migration_that_was_cut_off_is_finished(void **state)
                    " log_file LONGBLOB NOT NULL, log_offset BIGINT NOT NULL,"
                    " at_ms BIGINT NOT NULL)");
     reopen();
+    ok(store_take_term(f.s, STR("topic/shop"), &term, &f.err));
     ok(store_put_dead_letters(f.s, &d, 1, &f.err));
 }
 

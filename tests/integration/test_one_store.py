@@ -19,10 +19,10 @@ def make_store(w):
              f"GRANT ALL ON {store_of(w)}.* TO millrace@'127.0.0.1'")
 
 
-def follow(w, port=None):
+def follow(w, *more, port=None):
     w.sql("CREATE TABLE thing (id INT PRIMARY KEY, a INT)", "INSERT INTO thing VALUES (1, 1), (2, 2)")
     make_store(w)
-    return w.follow(w.definitions({"table": "thing"}), **on_store(w, port))
+    return w.follow(w.definitions({"table": "thing"}, *more), **on_store(w, port))
 
 
 def refuses(daemon):
@@ -73,7 +73,7 @@ def test_a_second_daemon_does_not_start_on_the_store_of_another_nor_does_a_copy_
 
 def test_a_daemon_that_starts_again_ends_the_connection_that_its_last_one_left_at_the_server(w):
     with Deaf(w.db.port) as lost:
-        daemon = follow(w, lost.port)
+        daemon = follow(w, port=lost.port)
         node = daemon.json("status")["node"]
         daemon.kill()
         daemon.configure(**on_store(w))
@@ -87,7 +87,7 @@ def test_a_daemon_that_starts_again_ends_the_connection_that_its_last_one_left_a
 
 def test_a_daemon_whose_connection_to_the_store_is_lost_without_a_word_takes_it_again(w):
     with Deaf(w.db.port) as lost:
-        daemon = follow(w, lost.port)
+        daemon = follow(w, port=lost.port)
         change(w, daemon, 8)
         with lost.lock:
             nears = [near for near, _ in lost.pairs]

@@ -121,7 +121,7 @@ static uint64_t n_purged(struct fixture *f)
     struct err err = {0};
     size_t n;
 
-    assert_true(store_count_purged(f->opt.store, a, &counts, &n, &err));
+    assert_true(store_count_purged(f->opt.store, a, STR(""), &counts, &n, &err));
     for (size_t i = 0; i < n; i++)
         changes += counts[i].changes;
     arena_free(a);
@@ -173,7 +173,7 @@ static void what_is_purged_is_late_from_its_first_change_on_also_after_a_start(v
     assert_true(coordinator_purged_since(f->co, STR("orders_v1")) == LAG_NONE);
     coordinator_close(f->co);
     assert_true(coordinator_open(&f->co, &f->opt, &err));
-    assert_true(coordinator_load_purged(f->co, &err));
+    assert_true(coordinator_load_purged(f->co, STR(""), &err));
     assert_true(llabs(coordinator_purged_since(f->co, STR("orders_v2")) - since_ms) < 200);
 }
 

@@ -53,6 +53,7 @@ static void take_epoch(void)
     struct err err = {0};
 
     assert_true(real->begin(epoch_of->backend, &err));
+    epoch_of->may_write = true;
     assert_true(store_write_value(epoch_of, STR("epoch/shop"), STR("2"), &err));
     assert_true(real->commit(epoch_of->backend, &err));
     epoch_of = NULL;

@@ -48,16 +48,17 @@ struct render_style render_style_stdout(void)
 static const struct look {
     const char *word, *mark, *colour;
 } looks[] = {
-    {"running", "●", "32"},  {"available", "●", "32"}, {"ok", "●", "32"},
-    {"green", "●", "32"},    {"done", "●", "32"},      {"connecting", "◐", "34"},
-    {"changing", "◐", "34"}, {"init", "◐", "34"},      {"unavailable", "▲", "33"},
-    {"waiting", "▲", "33"},  {"complete", "◐", "34"},  {"warn", "▲", "33"},
-    {"yellow", "▲", "33"},   {"fail", "■", "31"},      {"failed", "■", "31"},
-    {"stopped", "■", "31"},  {"held", "■", "31"},      {"error", "■", "31"},
-    {"red", "■", "31"},      {"created", "○", "2"},    {"history", "○", "2"},
-    {"skip", "○", "2"},      {"up", "●", "32"},        {"retired", "○", "2"},
-    {"dropped", "○", "2"},   {"away", "▲", "33"},      {"untried", "○", "2"},
-    {"astray", "■", "31"},   {"kept", "○", "2"},       {"returning", "◐", "34"},
+    {"running", "●", "32"},   {"available", "●", "32"}, {"ok", "●", "32"},
+    {"green", "●", "32"},     {"done", "●", "32"},      {"connecting", "◐", "34"},
+    {"changing", "◐", "34"},  {"init", "◐", "34"},      {"unavailable", "▲", "33"},
+    {"waiting", "▲", "33"},   {"complete", "◐", "34"},  {"warn", "▲", "33"},
+    {"yellow", "▲", "33"},    {"fail", "■", "31"},      {"lost", "▲", "33"},
+    {"failed", "■", "31"},    {"stopped", "■", "31"},   {"held", "■", "31"},
+    {"error", "■", "31"},     {"red", "■", "31"},       {"created", "○", "2"},
+    {"history", "○", "2"},    {"skip", "○", "2"},       {"up", "●", "32"},
+    {"retired", "○", "2"},    {"dropped", "○", "2"},    {"away", "▲", "33"},
+    {"untried", "○", "2"},    {"astray", "■", "31"},    {"kept", "○", "2"},
+    {"returning", "◐", "34"},
 };
 
 static void add_state(struct buf *out, struct render_style style, struct str word)

@@ -1,0 +1,67 @@
+#include "config.h"
+
+#include "rebalance/state/owned.h"
+
+#include "rebalance/state/parts.h"
+
+#include "src/base/buf.h"
+#include "src/base/magic.h"
+#include "src/search/search.h"
+
+static void append_thing(struct buf *out, struct str topic)
+{
+    buf_append(out, STR("topic/"));
+    buf_append(out, topic);
+}
+
+static void on_loss(void *ctx)
+{
+    struct coordinator *co = MAGIC_CAST(coordinator, ctx);
+
+    stop_nudge(&co->stop);
+}
+
+static bool may_change(void *ctx, struct str index, struct err *err)
+{
+    struct coordinator *co = MAGIC_CAST(coordinator, ctx);
+
+    return store_ask_version(co->opt.store, index, err);
+}
+
+void coordinator_watch_loss(struct coordinator *co)
+{
+    store_watch_loss(co->opt.store, on_loss, co);
+    if (co->opt.search != NULL)
+        search_guard(co->opt.search, may_change, co);
+}
+
+void coordinator_unwatch_loss(struct coordinator *co)
+{
+    store_watch_loss(co->opt.store, NULL, NULL);
+    if (co->opt.search != NULL)
+        search_guard(co->opt.search, NULL, NULL);
+}
+
+bool coordinator_owns(struct coordinator *co, struct str topic)
+{
+    struct buf thing = {0};
+
+    append_thing(&thing, topic);
+
+    const bool owns = !store_has_lost(co->opt.store, buf_str(&thing));
+
+    buf_free(&thing);
+    return owns;
+}
+
+bool coordinator_ask_owner(struct coordinator *co, struct str topic, struct err *err)
+{
+    struct buf thing = {0};
+
+    append_thing(&thing, topic);
+
+    const bool ours = store_ask_term(co->opt.store, buf_str(&thing), err);
+
+    buf_free(&thing);
+    return ours;
+}

@@ -1,0 +1,347 @@
+#include "config.h"
+
+#include "src/store/owned.h"
+
+#include "src/base/buf.h"
+#include "src/base/mem.h"
+#include "src/format/json.h"
+#include "src/store/core.h"
+#include "src/store/store.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what this store's user owns ---- */
+
+struct owned_thing {
+    char *name;
+    uint64_t term; /* 0: lost */
+    struct owned_thing *next;
+};
+
+/* Needs the lock of the list. */
+static struct owned_thing *find(const struct owned *all, struct str thing)
+{
+    for (struct owned_thing *t = all->first; t != NULL; t = t->next)
+        if (str_equal(str_from(t->name), thing))
+            return t;
+    return NULL;
+}
+
+static void note(struct owned *all, struct str thing, uint64_t term)
+{
+    lock_acquire(&all->lock);
+
+    struct owned_thing *t = find(all, thing);
+
+    if (t == NULL) {
+        t = mem_alloc(1, sizeof(*t));
+        t->name = strndup(thing.ptr, thing.len);
+        t->next = all->first;
+        all->first = t;
+    }
+    t->term = term;
+    lock_release(&all->lock);
+}
+
+/* Returns false if nobody has taken or lost it. */
+static bool look_up(struct owned *all, struct str thing, uint64_t *term)
+{
+    lock_acquire(&all->lock);
+
+    const struct owned_thing *t = find(all, thing);
+    const bool found = t != NULL;
+
+    *term = found ? t->term : 0;
+    lock_release(&all->lock);
+    return found;
+}
+
+void owned_init(struct owned *all, bool alone)
+{
+    *all = (struct owned){.alone = alone};
+    lock_init(&all->lock, LOCK_private);
+}
+
+void owned_fini(struct owned *all)
+{
+    while (all->first != NULL) {
+        struct owned_thing *t = all->first;
+
+        all->first = t->next;
+        free(t->name);
+        free(t);
+    }
+    lock_fini(&all->lock);
+}
+
+bool store_take_term(struct store *s, struct str thing, uint64_t *term, struct err *err)
+{
+    static const char raise[] = "INSERT INTO term (thing, term) VALUES (?, 1)"
+                                " ON CONFLICT (thing) DO UPDATE SET term = term + 1";
+
+    if (!store_begin_write(s, OF_NOBODY, err))
+        return false;
+    bool ok = store_run(s, raise, BINDS(TEXT(thing)), err) &&
+              store_select_number(s, "SELECT term FROM term WHERE thing = ?",
+                                  BINDS(TEXT(thing)), term, NULL, err);
+
+    if (!store_end(s, ok, err))
+        return false;
+    note(&s->owned, thing, *term);
+    return true;
+}
+
+void store_lose_term(struct store *s, struct str thing)
+{
+    note(&s->owned, thing, 0);
+}
+
+/* ---- the fence ---- */
+
+static bool select_term(struct store *s, struct str thing, uint64_t *term, struct err *err)
+{
+    return store_select_number(s, "SELECT term FROM term WHERE thing = ?{lock}",
+                               BINDS(TEXT(thing)), term, NULL, err);
+}
+
+/* Inside a transaction: the thing's term is now `now`. */
+static void note_loss(struct store *s, struct str thing, uint64_t now)
+{
+    uint64_t ours;
+
+    if (!look_up(&s->owned, thing, &ours) || ours == 0 || ours == now)
+        return;
+    note(&s->owned, thing, 0);
+    s->has_lost = true;
+}
+
+bool store_check_term(struct store *s, struct str thing, uint64_t term, struct err *err)
+{
+    uint64_t now;
+
+    if (!select_term(s, thing, &now, err))
+        return false;
+    if (now == term && now != 0)
+        return true;
+    note_loss(s, thing, now);
+    return err_set(err, ERR_STOP,
+                   "%" STR_FMT " is owned with term %" PRIu64 " now, not with term %" PRIu64,
+                   STR_ARG(thing), now, term);
+}
+
+bool store_has_lost(struct store *s, struct str thing)
+{
+    uint64_t term;
+
+    return look_up(&s->owned, thing, &term) && term == 0;
+}
+
+void store_watch_loss(struct store *s, void (*lost)(void *ctx), void *ctx)
+{
+    s->owned.lost = lost;
+    s->owned.ctx = ctx;
+}
+
+static bool check_owned(struct store *s, struct str thing, struct err *err)
+{
+    uint64_t now, term;
+    const bool known = look_up(&s->owned, thing, &term);
+
+    if (known && term != 0)
+        return store_check_term(s, thing, term, err);
+    if (!known && !select_term(s, thing, &now, err))
+        return false;
+    if (known || (now != 0 && !s->owned.alone))
+        return err_set(err, ERR_STOP, "%" STR_FMT " is not owned by this node", STR_ARG(thing));
+    if (now != 0)
+        note(&s->owned, thing, now);
+    return true;
+}
+
+static bool check_topic(struct store *s, struct str topic, struct err *err)
+{
+    struct buf thing = {0};
+
+    buf_append(&thing, STR("topic/"));
+    buf_append(&thing, topic);
+
+    const bool ok = check_owned(s, buf_str(&thing), err);
+
+    buf_free(&thing);
+    return ok;
+}
+
+struct name_sink {
+    struct row_sink sink;
+    struct buf *out;
+};
+
+static void take_name(struct row_sink *sink, const struct str *cells)
+{
+    buf_append(CONTAINER_OF(sink, struct name_sink, sink)->out, cells[0]);
+}
+
+/* Check the owner of the topic that sql returns; without a row nobody owns it. */
+static bool check_selected(struct store *s, const char *sql, struct binds binds,
+                           struct err *err)
+{
+    struct buf topic = {0};
+    struct name_sink sink = {{take_name}, &topic};
+    const bool ok = store_select(s, sql, binds, &sink.sink, err) &&
+                    (topic.len == 0 || check_topic(s, buf_str(&topic), err));
+
+    buf_free(&topic);
+    return ok;
+}
+
+static bool check_index(struct store *s, const struct fence *of, struct err *err)
+{
+    return check_selected(s,
+                          "SELECT topic FROM index_version WHERE index_name = ?"
+                          " ORDER BY number DESC LIMIT 1",
+                          BINDS(TEXT(of->name)), err);
+}
+
+/* "orders" of "orders_v2"; a name without a number is nobody's. */
+static bool check_version(struct store *s, const struct fence *of, struct err *err)
+{
+    size_t at = of->name.len;
+
+    while (at > 0 && of->name.ptr[at - 1] >= '0' && of->name.ptr[at - 1] <= '9')
+        at--;
+    if (at == of->name.len || at < 3 || memcmp(of->name.ptr + at - 2, "_v", 2) != 0)
+        return true;
+
+    const struct fence index = OF_INDEX(((struct str){of->name.ptr, at - 2}));
+
+    return check_index(s, &index, err);
+}
+
+/* The topic of the table's database. */
+static bool check_table(struct store *s, const struct fence *of, struct err *err)
+{
+    static const char sql[] =
+        "SELECT body FROM definition WHERE kind = 'database' AND name = ?";
+    const char *dot = memchr(of->name.ptr, '.', of->name.len);
+    struct buf body = {0}, topic = {0};
+    struct name_sink sink = {{take_name}, &body};
+
+    if (dot == NULL)
+        return true;
+
+    const struct str database = {of->name.ptr, (size_t)(dot - of->name.ptr)};
+    bool ok = store_select(s, sql, BINDS(TEXT(database)), &sink.sink, err);
+
+    if (ok && json_find_text(buf_str(&body), "/topic", &topic))
+        ok = check_topic(s, buf_str(&topic), err);
+    buf_free(&body);
+    buf_free(&topic);
+    return ok;
+}
+
+static bool check_job(struct store *s, const struct fence *of, struct err *err)
+{
+    return check_selected(s,
+                          "SELECT v.topic FROM index_version v JOIN job j"
+                          " ON v.index_name = j.index_name AND v.number = j.version"
+                          " WHERE j.id = ?",
+                          BINDS(NUMBER(of->id)), err);
+}
+
+static bool check_named_topic(struct store *s, const struct fence *of, struct err *err)
+{
+    return check_topic(s, of->name, err);
+}
+
+/* What small values belong to, by the beginning of their names; others are nobody's. */
+static bool check_value(struct store *s, const struct fence *of, struct err *err)
+{
+    static const struct {
+        const char *prefix;
+        bool (*check)(struct store *s, const struct fence *of, struct err *err);
+    } kinds[] = {
+        {STORE_SYNC, check_version},     {STORE_VERIFY, check_version},
+        {STORE_COMPARED, check_version}, {STORE_CHECKED, check_version},
+        {STORE_SHARDS, check_version},   {STORE_REPLAY, check_version},
+        {"epoch/", check_named_topic},   {"start/", check_named_topic},
+        {"shapes/", check_named_topic},  {"server_id/", check_named_topic},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        const struct str prefix = str_from(kinds[i].prefix);
+
+        if (!str_has_prefix(of->name, prefix))
+            continue;
+        const struct fence rest = {
+            .name = {of->name.ptr + prefix.len, of->name.len - prefix.len}};
+
+        return kinds[i].check(s, &rest, err);
+    }
+    return true;
+}
+
+static bool pass(struct store *s, const struct fence *of, struct err *err)
+{
+    (void)s, (void)of, (void)err;
+    return true;
+}
+
+bool store_fence(struct store *s, struct fence of, struct err *err)
+{
+    static bool (*const checks[])(struct store *, const struct fence *, struct err *) = {
+        [FENCE_NOBODY] = pass,       [FENCE_TOPIC] = check_named_topic,
+        [FENCE_INDEX] = check_index, [FENCE_VERSION] = check_version,
+        [FENCE_TABLE] = check_table, [FENCE_VALUE] = check_value,
+        [FENCE_JOB] = check_job,
+    };
+
+    return checks[of.kind](s, &of, err);
+}
+
+bool store_begin_write(struct store *s, struct fence of, struct err *err)
+{
+    if (!store_begin(s, err))
+        return false;
+    if (!store_fence(s, of, err))
+        return store_end(s, false, err);
+    s->may_write = true;
+    return true;
+}
+
+bool store_begin_as(struct store *s, struct str topic, uint64_t term, struct err *err)
+{
+    struct buf thing = {0};
+
+    if (!store_begin(s, err))
+        return false;
+    buf_append(&thing, STR("topic/"));
+    buf_append(&thing, topic);
+
+    const bool ok = store_has_lost(s, buf_str(&thing))
+                        ? check_owned(s, buf_str(&thing), err)
+                        : store_check_term(s, buf_str(&thing), term, err);
+
+    buf_free(&thing);
+    s->may_write = ok;
+    return ok || store_end(s, false, err);
+}
+
+bool store_run_alone(struct store *s, struct fence of, const char *sql, struct binds binds,
+                     struct err *err)
+{
+    return store_begin_write(s, of, err) && store_end(s, store_run(s, sql, binds, err), err);
+}
+
+/* ---- asking ---- */
+
+bool store_ask_term(struct store *s, struct str thing, struct err *err)
+{
+    return store_begin(s, err) && store_end(s, check_owned(s, thing, err), err);
+}
+
+bool store_ask_version(struct store *s, struct str index, struct err *err)
+{
+    return store_begin(s, err) && store_end(s, store_fence(s, OF_VERSION(index), err), err);
+}

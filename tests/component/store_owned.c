@@ -1,0 +1,460 @@
+/* Who may write: every call of the store's headers, by a user who owns its topic and by one who
+ * does not. */
+#include "config.h"
+
+#include "tests/component/store_parts.h"
+
+#include "src/base/buf.h"
+#include "src/store/fan_out.h"
+#include "src/store/gone.h"
+#include "src/store/purged.h"
+#include "src/store/reset.h"
+#include "src/store/retired.h"
+#include "src/store/turn.h"
+#include "src/store/waiting.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIAS    STR("orders")
+#define CONCRETE STR("orders_v1")
+#define TABLE    STR("shop.orders")
+#define TOPIC    STR("shop")
+
+static uint64_t topic_term, job_term;
+static struct stored_job job = {.kind = {JOB_INDEX, sizeof(JOB_INDEX) - 1},
+                                .index = {"orders", 6},
+                                .table = {"shop.orders", 11},
+                                .version = 1,
+                                .buckets = 1,
+                                .state = {"init", 4},
+                                .parameters = {"{}", 2}};
+
+/* ---- the calls ---- */
+
+#define CALL(name, ...)                        \
+    static bool call_##name(struct err *err)   \
+    {                                          \
+        return store_##name(f.s, __VA_ARGS__); \
+    }
+static const struct version_name one = {{"orders", 6}, 1};
+static const struct stored_wait a_wait = {
+    .index = {"orders", 6}, .number = 1, .reason = {"person", 6}};
+static const struct gone_owner *gone_owner(void)
+{
+    static struct gone_owner o = {{"shop", 4}, 0};
+
+    o.term = topic_term;
+    return &o;
+}
+static const struct fan_out_owner *fan_out_owner(void)
+{
+    static struct fan_out_owner o = {{"shop", 4}, 0};
+
+    o.term = topic_term;
+    return &o;
+}
+static const struct stored_gone a_gone = {
+    .index = {"orders", 6}, .version = 1, .member = {"shop.orders", 11}, .doc_id = {"1", 1}};
+static const struct stored_fan_out a_fan_out = {.topic = {"shop", 4},
+                                                .index = {"orders", 6},
+                                                .version = 1,
+                                                .member = {"shop.orders", 11},
+                                                .source = {"shop", 4},
+                                                .key = {"k", 1}};
+static const struct stored_purged a_purged = {
+    .topic = {"shop", 4}, .index = {"orders_v1", 9}, .doc_id = {"1", 1}, .times = 1};
+static const struct stored_stop a_stop = {.table = {"shop.orders", 11}, .reason = {"r", 1}};
+static const struct stored_rebuild a_rebuild = {.table = {"shop.orders", 11}};
+static const struct dead_letter_filter a_filter = {.index = {"orders_v1", 9}};
+static const struct definition_effects no_effects;
+static uint64_t ignored;
+
+CALL(put_value, STR("sync/orders_v1"), STR("x"), err)
+CALL(delete_value, STR("sync/orders_v1"), NULL, err)
+CALL(set_version_start, &one, 5, err)
+CALL(set_version_definition, &one, STR("{}"), err)
+CALL(put_stop, &a_stop, err)
+CALL(put_rebuild, &a_rebuild, err)
+CALL(delete_rebuild, TABLE, err)
+CALL(put_shapes, ALIAS, 1, STR("{}"), NULL, err)
+CALL(new_job, &job, err)
+CALL(save_job, job_term, &job, err)
+CALL(delete_jobs, ALIAS, 1, err)
+CALL(delete_job, job.id, err)
+CALL(delete_dead_letters, &a_filter, &ignored, err)
+CALL(delete_dead_letter_of, CONCRETE, STR(""), STR("1"), 9, err)
+CALL(order_return, &one, err)
+CALL(cancel_return, &one, err)
+CALL(end_kept, &one, STR(""), 1, err)
+CALL(drop_versions, &one, 1, err)
+CALL(delete_version, ALIAS, 1, err)
+CALL(end_dropped, ALIAS, 9, err)
+CALL(park_version, job_term, &job, &a_wait, err)
+CALL(save_wait, &a_wait, err)
+CALL(resume_version, &a_wait, err)
+CALL(put_purged, &a_purged, 1, err)
+CALL(end_purged, &a_purged, 1, &ignored, err)
+CALL(delete_purged_index, CONCRETE, err)
+CALL(put_gone, gone_owner(), &a_gone, 1, err)
+CALL(end_gone, gone_owner(), &a_gone, 1, err)
+CALL(put_fan_outs, topic_term, &a_fan_out, 1, err)
+CALL(begin_fan_outs, fan_out_owner(), &a_fan_out, 1, 1, 1, err)
+CALL(save_fan_outs, fan_out_owner(), 1, STR("c"), 1, 1, err)
+CALL(end_fan_outs, fan_out_owner(), 1, 0, 1, err)
+CALL(ask_term, STR("topic/shop"), err)
+CALL(ask_version, CONCRETE, err)
+/* Nobody's. */
+CALL(drop_tombstones, 0, err)
+CALL(date_history, 1, err)
+CALL(save_effects, 0, &no_effects, err)
+
+static bool call_keep_value(struct err *err)
+{
+    struct buf b = {0};
+    const bool done = store_keep_value(f.s, STR("shards/orders_v1"), STR("x"), &b, err);
+
+    buf_free(&b);
+    return done;
+}
+
+static bool call_save_checkpoint(struct err *err)
+{
+    const struct stored_checkpoint cp = some_checkpoint(5);
+
+    return store_save_checkpoint(f.s, topic_term, &cp, NULL, 0, err);
+}
+
+static bool call_new_version(struct err *err)
+{
+    struct stored_version v = {.index = STR("items"), .topic = TOPIC};
+
+    return store_new_version(f.s, &v, err);
+}
+
+static bool call_stop_version(struct err *err)
+{
+    const struct version_stop v = {.index = ALIAS, .number = 1, .stop = a_stop};
+    enum version_stopped how;
+
+    return store_stop_version(f.s, &v, &how, err);
+}
+
+/* The second letter is another topic's: neither is stored. */
+static bool call_put_dead_letters(struct err *err)
+{
+    struct stored_dead_letter letters[2] = {some_letter("1"), some_letter("2")};
+
+    letters[0].topic = STR("nobody's");
+    letters[1].topic = TOPIC;
+    return store_put_dead_letters(f.s, letters, 2, err);
+}
+
+static bool call_add_log(struct err *err)
+{
+    return store_add_log(f.s, &(struct stored_log){.table = TABLE, .event = STR("e")}, err);
+}
+
+static bool call_promote_version(struct err *err)
+{
+    return store_promote_version(f.s, &(struct promotion){.index = ALIAS, .number = 1}, err);
+}
+
+static bool call_take_up_return(struct err *err)
+{
+    const struct version_return r = {.version = one, .tables = {TABLE, STR("")}};
+
+    return store_take_up_return(f.s, &r, err);
+}
+
+static bool call_reset_topic(struct err *err)
+{
+    const struct topic_reset r = {.topic = TOPIC, .start = {STR("start/shop"), STR("now")}};
+
+    return store_reset_topic(f.s, &r, err);
+}
+
+static bool call_save_definitions(struct err *err)
+{
+    static const struct stored_definition defs[] = {
+        {{"topic", 5}, {"shop", 4}, {"{}", 2}},
+        {{"database", 8}, {"shop", 4}, {"{\"topic\":\"shop\"}", 16}},
+    };
+    struct stored_definition *stored;
+    uint64_t revision;
+    size_t n;
+
+    return store_load_definitions(f.s, f.a, &stored, &n, &revision, err) &&
+           store_save_definitions(f.s, revision, defs, 2, &no_effects, err);
+}
+
+enum writer {
+    OWNER,      /* the topic's */
+    JOBS_OWNER, /* the job's: it names its term */
+    ANYBODY,
+};
+
+/* In an order in which the owner's calls find what they need. */
+static const struct {
+    const char *name;
+    bool (*call)(struct err *err);
+    enum writer who;
+} writes[] = {
+    {"put_value", call_put_value, OWNER},
+    {"delete_value", call_delete_value, OWNER},
+    {"keep_value", call_keep_value, OWNER},
+    {"save_checkpoint", call_save_checkpoint, OWNER},
+    {"new_version", call_new_version, OWNER},
+    {"set_version_start", call_set_version_start, OWNER},
+    {"set_version_definition", call_set_version_definition, OWNER},
+    {"put_stop", call_put_stop, OWNER},
+    {"put_rebuild", call_put_rebuild, OWNER},
+    {"delete_rebuild", call_delete_rebuild, OWNER},
+    {"put_shapes", call_put_shapes, OWNER},
+    {"new_job", call_new_job, OWNER},
+    {"save_job", call_save_job, JOBS_OWNER},
+    {"park_version", call_park_version, OWNER},
+    {"save_wait", call_save_wait, OWNER},
+    {"resume_version", call_resume_version, OWNER},
+    {"put_purged", call_put_purged, OWNER},
+    {"end_purged", call_end_purged, OWNER},
+    {"delete_purged_index", call_delete_purged_index, OWNER},
+    {"put_gone", call_put_gone, OWNER},
+    {"end_gone", call_end_gone, OWNER},
+    {"put_fan_outs", call_put_fan_outs, OWNER},
+    {"begin_fan_outs", call_begin_fan_outs, OWNER},
+    {"save_fan_outs", call_save_fan_outs, OWNER},
+    {"end_fan_outs", call_end_fan_outs, OWNER},
+    {"put_dead_letters", call_put_dead_letters, OWNER},
+    {"delete_dead_letter_of", call_delete_dead_letter_of, OWNER},
+    {"delete_dead_letters", call_delete_dead_letters, OWNER},
+    {"promote_version", call_promote_version, OWNER},
+    {"order_return", call_order_return, OWNER},
+    {"cancel_return", call_cancel_return, OWNER},
+    {"take_up_return", call_take_up_return, OWNER},
+    {"end_kept", call_end_kept, OWNER},
+    {"stop_version", call_stop_version, OWNER},
+    {"ask_term", call_ask_term, OWNER},
+    {"ask_version", call_ask_version, OWNER},
+    {"delete_jobs", call_delete_jobs, OWNER},
+    {"delete_job", call_delete_job, OWNER},
+    {"reset_topic", call_reset_topic, OWNER},
+    {"end_dropped", call_end_dropped, OWNER},
+    {"drop_versions", call_drop_versions, OWNER},
+    {"delete_version", call_delete_version, OWNER},
+    {"drop_tombstones", call_drop_tombstones, ANYBODY}, /* by their age alone */
+    {"date_history", call_date_history, ANYBODY},       /* fills in what is missing */
+    {"add_log", call_add_log, ANYBODY},                 /* adds only */
+    {"save_effects", call_save_effects, ANYBODY},       /* the first of a revision wins */
+    {"save_definitions", call_save_definitions, ANYBODY},
+};
+
+/* Neither write for a topic nor are refused. */
+static const char *const others[] = {
+    "open_sqlite", "open_mysql", "close",     "kind",     "set_seal",
+    "doubts",      "take_term",  "lose_term", "has_lost", "watch_loss",
+};
+
+static bool is_known(struct str name)
+{
+    if (str_has_prefix(name, STR("load_")) || str_has_prefix(name, STR("get_")) ||
+        str_has_prefix(name, STR("count_")) || str_has_prefix(name, STR("n_")) ||
+        str_has_prefix(name, STR("sum_")) || str_equal(name, STR("dead_letter_level")))
+        return true;
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        if (str_equal(name, str_from(others[i])))
+            return true;
+    for (size_t i = 0; i < ARRAY_LEN(writes); i++)
+        if (str_equal(name, str_from(writes[i].name)))
+            return true;
+    return false;
+}
+
+/* Calls that a header declares: "store_NAME(struct store *s". */
+static void look_at_header(const char *name)
+{
+    const char *top = getenv("top_srcdir");
+    char path[512];
+    static char text[65536];
+    size_t n = 0;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/src/store/%s.h", top == NULL ? "." : top, name);
+    file = fopen(path, "r");
+    if (file == NULL)
+        fail_msg("%s cannot be read", path);
+    text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+    fclose(file);
+    for (const char *at = text; (at = strstr(at, "store_")) != NULL; at += 6) {
+        const char *end = at + 6;
+
+        while (islower((unsigned char)*end) || isdigit((unsigned char)*end) || *end == '_')
+            end++;
+        if (strncmp(end, "(struct store *s", 16) != 0)
+            continue;
+        if (!is_known((struct str){at + 6, (size_t)(end - at) - 6}))
+            fail_msg("%s: this test does not know who may call %.*s()", path, (int)(end - at),
+                     at);
+        n++;
+    }
+    assert_true(n > 0);
+}
+
+static void every_call_of_the_headers_is_known(void **state)
+{
+    static const char *const headers[] = {"store", "owned",   "fan_out", "gone",   "purged",
+                                          "reset", "retired", "turn",    "waiting"};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(headers); i++)
+        look_at_header(headers[i]);
+}
+
+static void fill(void)
+{
+    struct stored_version v = {.index = ALIAS, .topic = TOPIC};
+    struct buf thing = {0};
+
+    ok(call_save_definitions(&f.err));
+    ok(store_take_term(f.s, STR("topic/shop"), &topic_term, &f.err));
+    ok(store_new_version(f.s, &v, &f.err));
+    ok(store_new_job(f.s, &job, &f.err));
+    buf_printf(&thing, "job/%llu", (unsigned long long)job.id);
+    ok(store_take_term(f.s, buf_str(&thing), &job_term, &f.err));
+    buf_free(&thing);
+}
+
+/* Another node takes the topic; on SQLite, which has no other, ours loses it. */
+static struct store *lose_topic(void)
+{
+    struct store *other = NULL;
+    uint64_t term;
+
+    if (!on_mysql) {
+        store_lose_term(f.s, STR("topic/shop"));
+        return NULL;
+    }
+    ok(open_store(&other, &f.err));
+    ok(store_take_term(other, STR("topic/shop"), &term, &f.err));
+    assert_true(term > topic_term);
+    return other;
+}
+
+static bool is_refused(const char *name, bool done)
+{
+    if (!done && f.err.kind == ERR_STOP && strstr(f.err.msg, "owned") != NULL)
+        return true;
+    if (!done && f.err.kind != ERR_REJECT && f.err.kind != ERR_STOP && f.err.kind != ERR_RETRY)
+        fail_msg("store_%s(): %s", name, f.err.msg);
+    return false;
+}
+
+static void who_lost_a_topic_writes_nothing_for_it(void **state)
+{
+    struct store *other;
+
+    (void)state;
+    fill();
+    other = lose_topic();
+    for (size_t i = 0; i < ARRAY_LEN(writes); i++) {
+        const bool refused = is_refused(writes[i].name, writes[i].call(&f.err));
+
+        if (refused != (writes[i].who == OWNER))
+            fail_msg("store_%s() is %srefused: %s", writes[i].name, refused ? "" : "not ",
+                     f.err.msg);
+        f.err = (struct err){0};
+    }
+    store_close(other);
+}
+
+static void an_owner_is_refused_nothing(void **state)
+{
+    (void)state;
+    fill();
+    for (size_t i = 0; i < ARRAY_LEN(writes); i++) {
+        if (is_refused(writes[i].name, writes[i].call(&f.err)))
+            fail_msg("store_%s(): %s", writes[i].name, f.err.msg);
+        f.err = (struct err){0};
+    }
+}
+
+static void of_letters_of_several_topics_all_or_none_are_stored(void **state)
+{
+    struct store *other;
+    uint64_t n;
+
+    (void)state;
+    fill();
+    other = lose_topic();
+    refused(call_put_dead_letters(&f.err), ERR_STOP);
+    ok(store_n_dead_letters(f.s, STR(""), &n, &f.err));
+    assert_int_equal(n, 0);
+    store_close(other);
+}
+
+static void what_was_lost_is_written_again_once_it_is_taken(void **state)
+{
+    (void)state;
+    fill();
+    store_lose_term(f.s, STR("topic/shop"));
+    refused(call_put_stop(&f.err), ERR_STOP);
+    refused(call_save_checkpoint(&f.err), ERR_STOP);
+    ok(store_take_term(f.s, STR("topic/shop"), &topic_term, &f.err));
+    ok(call_put_stop(&f.err));
+    ok(call_save_checkpoint(&f.err));
+}
+
+/* A store that one daemon has alone, once SQLite: no other can have taken it meanwhile. */
+static void count_loss(void *ctx)
+{
+    ++*(int *)ctx;
+}
+
+static void a_loss_is_told_once_and_without_a_lock(void **state)
+{
+    struct store *other;
+    int n = 0;
+
+    (void)state;
+    if (!on_mysql)
+        return; /* nobody else can take it */
+    fill();
+    store_watch_loss(f.s, count_loss, &n);
+    other = lose_topic();
+    assert_false(store_has_lost(f.s, STR("topic/shop")));
+    for (int i = 0; i < 3; i++)
+        refused(call_put_stop(&f.err), ERR_STOP);
+    assert_true(store_has_lost(f.s, STR("topic/shop")));
+    assert_int_equal(n, 1);
+    /* What is owned under an older term of our own is refused, and not lost. */
+    ok(store_take_term(f.s, STR("topic/shop"), &topic_term, &f.err));
+    topic_term--;
+    refused(call_save_checkpoint(&f.err), ERR_STOP);
+    assert_false(store_has_lost(f.s, STR("topic/shop")));
+    assert_int_equal(n, 1);
+    store_close(other);
+}
+
+static void who_has_the_store_alone_need_not_take_what_an_earlier_daemon_had(void **state)
+{
+    (void)state;
+    fill();
+    reopen();
+    if (on_mysql)
+        refused(call_put_stop(&f.err), ERR_STOP);
+    else
+        ok(call_put_stop(&f.err));
+}
+
+static const struct CMUnitTest tests[] = {
+    STORE_TEST(every_call_of_the_headers_is_known),
+    STORE_TEST(who_lost_a_topic_writes_nothing_for_it),
+    STORE_TEST(an_owner_is_refused_nothing),
+    STORE_TEST(of_letters_of_several_topics_all_or_none_are_stored),
+    STORE_TEST(what_was_lost_is_written_again_once_it_is_taken),
+    STORE_TEST(a_loss_is_told_once_and_without_a_lock),
+    STORE_TEST(who_has_the_store_alone_need_not_take_what_an_earlier_daemon_had),
+};
+const struct test_part store_owned = {tests, ARRAY_LEN(tests)};

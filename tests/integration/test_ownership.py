@@ -1,0 +1,74 @@
+"""A topic that another node takes: what this node stores for it is refused, and nobody needs to do anything."""
+from servers import Failed, wait_until
+from test_dead_letters import letters
+from test_one_store import change, follow, store_of
+
+
+def term(w):
+    return int(w.db.sql(f"SELECT term FROM {store_of(w)}.term WHERE thing LIKE 'topic/%'")[0][0])
+
+
+def take(w):
+    """As another node would."""
+    w.db.sql(f"UPDATE {store_of(w)}.term SET term = term + 1 WHERE thing LIKE 'topic/%'")
+
+
+def topic(daemon):
+    return daemon.json("status", ok=(0, 1))["topics"][0]
+
+
+def position(w):
+    return w.db.sql(f"SELECT log_file, log_offset FROM {store_of(w)}.checkpoint")[0]
+
+
+def end(w, daemon):
+    daemon.stop()
+    w.db.sql(f"DROP DATABASE {store_of(w)}")
+
+
+def test_a_topic_that_was_taken_is_left_without_storing_anything_and_comes_back_by_itself(w):
+    daemon = follow(w)
+    for value in 11, 12, 13:
+        before = term(w)
+        stored = position(w)
+        take(w)
+        w.sql(f"UPDATE thing SET a = {value} WHERE id = 1")
+        wait_until("the node takes it again", lambda: term(w) == before + 2, 60)
+        if position(w) < stored:
+            raise Failed(f"the position went back from {stored} to {position(w)}")
+        change(w, daemon, value + 100)
+        wait_until("the topic runs", lambda: topic(daemon)["state"] == "running", 30)
+    log = daemon.log_tail(10**6)
+    if log.count("another node has taken the topic") != 3 or "resume" in log:
+        raise Failed(f"a person was needed:\n{log[-3000:]}")
+    end(w, daemon)
+
+
+def test_what_a_lost_topic_cannot_store_is_stored_once_it_is_back(w):
+    """A dead letter and a stopped table must keep no thread waiting, nor be forgotten."""
+    w.sql("CREATE TABLE other (id INT PRIMARY KEY, code VARCHAR(20))", "INSERT INTO other VALUES (1, '1')",
+          "CREATE TABLE third (id INT PRIMARY KEY)", "INSERT INTO third VALUES (1)")
+    daemon = follow(w, {"table": "other", "columns": ["id", {"name": "code", "type": "integer"}]}, {"table": "third"})
+    take(w)
+    w.sql("INSERT INTO other VALUES (2, 'no number')")
+    wait_until("the letter is stored", lambda: len(letters(daemon)) == 1, 60)
+    take(w)
+    w.sql("DROP TABLE third")
+    wait_until("the table is stopped", lambda: w.table(daemon, "third")["state"] == "stopped", 60)
+    end(w, daemon)
+
+
+def test_a_reader_that_the_new_owners_replaced_is_no_failure(w):
+    daemon = follow(w)
+    server_id = w.db.sql(f"SELECT content FROM {store_of(w)}.setting WHERE name LIKE 'server_id/%'")[0][0]
+    server_id = int(server_id.decode() if isinstance(server_id, bytes) else server_id)
+    wait_until("the topic runs", lambda: topic(daemon)["state"] == "running", 30)
+    take(w)
+    definitions = w.definitions({"table": "thing"})
+    definitions["topics"][0]["server_id"] = server_id
+    other = w.millrace()
+    other.apply(definitions)  # no change comes, so only the end of its reader tells the first that the topic is another's
+    wait_until("the topic is lost", lambda: "another node has taken the topic" in daemon.log_tail(10**6), 60)
+    other.stop()
+    change(w, daemon, 7)
+    end(w, daemon)

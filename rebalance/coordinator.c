@@ -6,7 +6,6 @@
 #include "rebalance/admin/delivery.h"
 #include "rebalance/admin/delivery_set.h"
 #include "rebalance/dead_letter/dead.h"
-#include "rebalance/dead_letter/letters.h"
 #include "rebalance/dead_letter/purged.h"
 #include "rebalance/dead_letter/repeats.h"
 #include "rebalance/dead_letter/replay.h"
@@ -17,6 +16,7 @@
 #include "rebalance/topic/failover.h"
 #include "rebalance/topic/gap.h"
 #include "rebalance/topic/lost.h"
+#include "rebalance/topic/take_over.h"
 #include "rebalance/topic/topics.h"
 #include "rebalance/trees/trees.h"
 #include "rebalance/verify/jobs.h"
@@ -274,14 +274,16 @@ bool coordinator_start(struct coordinator *co, struct err *err)
     const struct delivery_options o = coordinator_delivery_options(co);
 
     co->delivery = delivery_new(co->opt.search, &o);
-    coordinator_end_promoted(co);
-    if (!coordinator_note_letters(co, STR(""), err) ||
-        !coordinator_load_purged(co, STR(""), err))
+    lock_acquire(&co->admin_lock);
+
+    const bool ok = coordinator_take_over(co, STR(""), err);
+
+    lock_release(&co->admin_lock);
+    if (!ok)
         return false;
     delivery_start(co->delivery);
     coordinator_put_pauses(co);
     lock_acquire(&co->admin_lock);
-    coordinator_settings_due(co);
     coordinator_sync_topics(co);
     lock_release(&co->admin_lock);
     co->thread = thread_start("coordinator", coordinator_main, co);

@@ -6,5 +6,6 @@ libmillrace_a_SOURCES += \
 	%D%/orders.h \
 	%D%/pause.c \
 	%D%/reset.c %D%/reset.h \
+	%D%/take_over.c %D%/take_over.h \
 	%D%/told.c %D%/told.h \
 	%D%/topics.c %D%/topics.h

@@ -2,10 +2,10 @@
 
 #include "rebalance/topic/topics.h"
 
-#include "rebalance/dead_letter/letters.h"
-#include "rebalance/dead_letter/purged.h"
+#include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/state/pauses.h"
+#include "rebalance/topic/take_over.h"
 #include "rebalance/topic/told.h"
 #include "rebalance/version/build.h"
 #include "rebalance/version/rebuild.h"
@@ -166,37 +166,43 @@ static bool begin(struct coordinator *co, struct topic *t, struct pipeline *p,
         return false;
     }
     pipeline_start(p);
+    t->term_is_fresh = false;
     stop_nudge(&co->stop);
     return true;
 }
 
-/* Another node had the topic meanwhile: know what it has stored of letters and purged keys. */
-static bool load_again(struct coordinator *co, const struct topic *t, struct err *err)
+/*
+ * Own the topic before anything of it is read that its last owner may still change.  An attempt
+ * to start that fails keeps the term for the next one.
+ */
+static bool own(struct coordinator *co, struct topic *t, struct err *err)
 {
-    const struct str name = str_from(t->name);
+    const bool was_lost = t->why.kind == ERR_STOP;
+    struct buf thing = {0};
 
-    return t->why.kind != ERR_STOP ||
-           (coordinator_note_letters(co, name, err) && coordinator_load_purged(co, name, err));
+    if (t->term_is_fresh && coordinator_owns(co, str_from(t->name)))
+        return true;
+    buf_printf(&thing, "topic/%s", t->name);
+    t->term_is_fresh = cluster_own(co->cluster, buf_str(&thing), &t->term, err) &&
+                       (!was_lost || coordinator_take_over(co, str_from(t->name), err));
+    buf_free(&thing);
+    return t->term_is_fresh;
 }
 
 static bool start_pipeline(struct coordinator *co, struct topic *t,
                            const struct topic_definition *d, struct err *err)
 {
     struct server_access *server = NULL;
-    struct buf thing = {0}, start = {0}, spill = {0};
+    struct buf start = {0}, spill = {0};
     struct replica_identity replica;
     uint64_t epoch;
     struct pipeline *p = NULL;
 
-    buf_printf(&thing, "topic/%s", t->name);
     buf_printf(&spill, "%s/spill", co->opt.data_dir);
 
-    bool ok = choose_start(co, d, &start, err) &&
-              server_access_new(&server, d, NULL, co->opt.data_dir, err) &&
-              choose_epoch(co, d->name, &epoch, err) &&
+    bool ok = server_access_new(&server, d, NULL, co->opt.data_dir, err) && own(co, t, err) &&
+              choose_start(co, d, &start, err) && choose_epoch(co, d->name, &epoch, err) &&
               coordinator_replica_identity(co, d, &replica, err) &&
-              cluster_own(co->cluster, buf_str(&thing), &t->term, err) &&
-              load_again(co, t, err) &&
               pipeline_new(&p,
                            &(struct pipeline_options){
                                .topic = t->name,
@@ -228,7 +234,6 @@ static bool start_pipeline(struct coordinator *co, struct topic *t,
     if (ok)
         ok = begin(co, t, p, replica.server_id, err);
     server_access_unref(server);
-    buf_free(&thing);
     buf_free(&start);
     buf_free(&spill);
     return ok;

@@ -68,7 +68,7 @@ void coordinator_forget_other_letters(struct coordinator *co, const struct store
     catalogue_unref(c);
 }
 
-void coordinator_end_promoted(struct coordinator *co)
+void coordinator_end_promoted(struct coordinator *co, struct str topic)
 {
     struct catalogue *c = coordinator_catalogue(co);
     struct err err = {0};
@@ -76,7 +76,8 @@ void coordinator_end_promoted(struct coordinator *co)
     for (size_t i = 0; i < c->n_versions; i++) {
         const struct stored_version *v = &c->versions[i];
 
-        if (!str_equal(v->state, STR("available")))
+        if (!str_equal(v->state, STR("available")) ||
+            (topic.len > 0 && !str_equal(v->topic, topic)))
             continue;
         if (!store_delete_jobs(co->opt.store, v->index, v->number, &err))
             log_failure(LOG_WARN, &err, "could not drop the job of a finished build",

@@ -32,6 +32,6 @@ bool coordinator_end_drops_of(struct coordinator *co, struct str alias, uint64_t
 /* Delete the dead letters of those versions of its index that nothing is written to. */
 void coordinator_forget_other_letters(struct coordinator *co, const struct stored_version *v);
 /* At start: clean up after a build that was killed just after its version was promoted. */
-void coordinator_end_promoted(struct coordinator *co);
+void coordinator_end_promoted(struct coordinator *co, struct str topic);
 
 #endif

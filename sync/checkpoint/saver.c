@@ -378,7 +378,7 @@ static void *saver_main(void *arg)
 
         if (!save(s, false, &err)) {
             if (err.kind == ERR_STOP) {
-                s->opt.fenced(s->opt.ctx, &err);
+                s->opt.fenced(s->opt.ctx);
                 break;
             }
             log_failure(LOG_ERROR, &err, "could not store the position, trying again",

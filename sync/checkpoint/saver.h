@@ -50,7 +50,7 @@ struct saver_options {
     bool (*waits)(void *ctx);     /* everything read is processed: waiting for more */
     size_t (*repeats)(void *ctx); /* deletes that delivery has yet to repeat */
     void (*saves)(void *ctx);     /* before a position is stored; may be NULL, may block */
-    void (*fenced)(void *ctx, const struct err *why); /* another owner has a newer term */
+    void (*fenced)(void *ctx);    /* another owner has a newer term */
 };
 
 struct saver *saver_new(const struct saver_options *opt) RETURNS_NONNULL MUST_CHECK;

@@ -219,13 +219,10 @@ static void stuck(void *ctx, const char *why)
     source_fault(p->source, read_position_version(p->reader), &err);
 }
 
-static void fenced(void *ctx, const struct err *why)
+/* The coordinator, whom the store has told as well, says so and ends the pipeline. */
+static void fenced(void *ctx)
 {
-    struct pipeline *p = MAGIC_CAST(pipeline, ctx);
-
-    log_failure(LOG_ERROR, why, "another node owns this source now: storing nothing more",
-                KV("topic", (const char *)p->topic));
-    pipeline_discard(p);
+    pipeline_discard(MAGIC_CAST(pipeline, ctx));
 }
 
 /* ---- the parts ---- */

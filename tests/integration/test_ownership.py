@@ -44,6 +44,19 @@ def test_a_topic_that_was_taken_is_left_without_storing_anything_and_comes_back_
     end(w, daemon)
 
 
+def test_a_lost_topic_without_a_position_comes_back_too(w):
+    """It chooses an epoch, and stores it, before it reads anything."""
+    daemon = follow(w)
+    before = term(w)
+    take(w)
+    w.db.sql(f"DELETE FROM {store_of(w)}.checkpoint")
+    w.sql("UPDATE thing SET a = 3 WHERE id = 1")
+    wait_until("the node takes it again", lambda: term(w) >= before + 2, 60)
+    wait_until("the topic runs", lambda: topic(daemon)["state"] == "running", 30)
+    change(w, daemon, 4)
+    end(w, daemon)
+
+
 def test_what_a_lost_topic_cannot_store_is_stored_once_it_is_back(w):
     """A dead letter and a stopped table must keep no thread waiting, nor be forgotten."""
     w.sql("CREATE TABLE other (id INT PRIMARY KEY, code VARCHAR(20))", "INSERT INTO other VALUES (1, '1')",

@@ -19,4 +19,5 @@ libmillrace_a_SOURCES += \
 	%D%/store.c %D%/store.h \
 	%D%/trouble.c \
 	%D%/turn.c %D%/turn.h \
-	%D%/waiting.c %D%/waiting.h
+	%D%/waiting.c %D%/waiting.h \
+	%D%/wish.c %D%/wish.h

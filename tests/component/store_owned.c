@@ -12,6 +12,7 @@
 #include "src/store/retired.h"
 #include "src/store/turn.h"
 #include "src/store/waiting.h"
+#include "src/store/wish.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -190,6 +191,46 @@ static bool call_save_definitions(struct err *err)
            store_save_definitions(f.s, revision, defs, 2, &no_effects, err);
 }
 
+static const struct wish_owner *wish_owner(void)
+{
+    static struct wish_owner o = {{"shop", 4}, 0, 5};
+
+    o.term = topic_term;
+    return &o;
+}
+
+static bool call_put_wish(struct err *err)
+{
+    struct stored_wish w = {.guid = STR("1"), .topic = TOPIC, .node = STR("a")};
+
+    return store_put_wish(f.s, &w, err);
+}
+
+static bool call_take_wish(struct err *err)
+{
+    struct stored_wish w;
+    enum wish_take how;
+
+    return store_take_wish(f.s, f.a, wish_owner(), 1, &w, &how, err);
+}
+
+static bool call_end_wish(struct err *err)
+{
+    return store_end_wish(f.s, wish_owner(), 1, &(struct wish_answer){.status = 200}, err);
+}
+
+static bool call_cancel_wish(struct err *err)
+{
+    bool goes_on;
+
+    return store_cancel_wish(f.s, &(struct wish_name){1, STR("a")}, &goes_on, err);
+}
+
+static bool call_prune_wishes(struct err *err)
+{
+    return store_prune_wishes(f.s, 9, err);
+}
+
 enum writer {
     OWNER,      /* the topic's */
     JOBS_OWNER, /* the job's: it names its term */
@@ -244,6 +285,11 @@ static const struct {
     {"end_dropped", call_end_dropped, OWNER},
     {"drop_versions", call_drop_versions, OWNER},
     {"delete_version", call_delete_version, OWNER},
+    {"put_wish", call_put_wish, ANYBODY}, /* asks the owner */
+    {"take_wish", call_take_wish, OWNER},
+    {"end_wish", call_end_wish, OWNER},
+    {"cancel_wish", call_cancel_wish, ANYBODY},
+    {"prune_wishes", call_prune_wishes, ANYBODY},       /* by their age alone */
     {"drop_tombstones", call_drop_tombstones, ANYBODY}, /* by their age alone */
     {"date_history", call_date_history, ANYBODY},       /* fills in what is missing */
     {"add_log", call_add_log, ANYBODY},                 /* adds only */
@@ -304,8 +350,8 @@ static void look_at_header(const char *name)
 
 static void every_call_of_the_headers_is_known(void **state)
 {
-    static const char *const headers[] = {"store", "owned",   "fan_out", "gone",   "purged",
-                                          "reset", "retired", "turn",    "waiting"};
+    static const char *const headers[] = {"store", "owned",   "fan_out", "gone",    "purged",
+                                          "reset", "retired", "turn",    "waiting", "wish"};
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(headers); i++)

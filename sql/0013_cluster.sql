@@ -1,4 +1,5 @@
--- What the nodes of a cluster tell one another: commands for a topic's owner (src/store/wish.h).
+-- What the nodes of a cluster tell one another: commands for a topic's owner (src/store/wish.h),
+-- and how topics and nodes are (src/store/told.h).
 
 CREATE TABLE IF NOT EXISTS wish (
     id {serial},
@@ -21,3 +22,20 @@ CREATE TABLE IF NOT EXISTS wish (
 ) {rows};
 
 CREATE INDEX wish_state ON wish (state, topic);
+
+CREATE TABLE IF NOT EXISTS told_topic (
+    topic {key} NOT NULL PRIMARY KEY,
+    node {key} NOT NULL,
+    node_name {text} NOT NULL,
+    term {number} NOT NULL,
+    at_ms {number} NOT NULL,
+    body {text} NOT NULL
+) {rows};
+
+CREATE TABLE IF NOT EXISTS told_node (
+    node {key} NOT NULL PRIMARY KEY,
+    node_name {text} NOT NULL,
+    program {text} NOT NULL,
+    at_ms {number} NOT NULL,
+    body {text} NOT NULL
+) {rows};

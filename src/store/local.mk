@@ -17,6 +17,7 @@ libmillrace_a_SOURCES += \
 	%D%/sqlite.c \
 	%D%/sqlite_sum.c %D%/sqlite_sum.h \
 	%D%/store.c %D%/store.h \
+	%D%/told.c %D%/told.h \
 	%D%/trouble.c \
 	%D%/turn.c %D%/turn.h \
 	%D%/waiting.c %D%/waiting.h \

@@ -10,6 +10,7 @@
 #include "src/store/purged.h"
 #include "src/store/reset.h"
 #include "src/store/retired.h"
+#include "src/store/told.h"
 #include "src/store/turn.h"
 #include "src/store/waiting.h"
 #include "src/store/wish.h"
@@ -191,6 +192,21 @@ static bool call_save_definitions(struct err *err)
            store_save_definitions(f.s, revision, defs, 2, &no_effects, err);
 }
 
+static bool call_put_told(struct err *err)
+{
+    const struct stored_told t = {.topic = TOPIC, .node = STR("a"), .term = topic_term};
+
+    return store_put_told(f.s, &t, err);
+}
+
+static bool call_put_told_node(struct err *err)
+{
+    return store_put_told_node(f.s, &(struct stored_told_node){.node = STR("a")}, err);
+}
+
+CALL(delete_told, TOPIC, err)
+CALL(delete_told_node, STR("a"), err)
+
 static const struct wish_owner *wish_owner(void)
 {
     static struct wish_owner o = {{"shop", 4}, 0, 5};
@@ -289,11 +305,15 @@ static const struct {
     {"take_wish", call_take_wish, OWNER},
     {"end_wish", call_end_wish, OWNER},
     {"cancel_wish", call_cancel_wish, ANYBODY},
-    {"prune_wishes", call_prune_wishes, ANYBODY},       /* by their age alone */
-    {"drop_tombstones", call_drop_tombstones, ANYBODY}, /* by their age alone */
-    {"date_history", call_date_history, ANYBODY},       /* fills in what is missing */
-    {"add_log", call_add_log, ANYBODY},                 /* adds only */
-    {"save_effects", call_save_effects, ANYBODY},       /* the first of a revision wins */
+    {"prune_wishes", call_prune_wishes, ANYBODY}, /* by their age alone */
+    {"put_told", call_put_told, OWNER},
+    {"put_told_node", call_put_told_node, ANYBODY},       /* the node itself */
+    {"delete_told", call_delete_told, ANYBODY},           /* nobody owns it any more */
+    {"delete_told_node", call_delete_told_node, ANYBODY}, /* it is gone */
+    {"drop_tombstones", call_drop_tombstones, ANYBODY},   /* by their age alone */
+    {"date_history", call_date_history, ANYBODY},         /* fills in what is missing */
+    {"add_log", call_add_log, ANYBODY},                   /* adds only */
+    {"save_effects", call_save_effects, ANYBODY},         /* the first of a revision wins */
     {"save_definitions", call_save_definitions, ANYBODY},
 };
 
@@ -350,8 +370,9 @@ static void look_at_header(const char *name)
 
 static void every_call_of_the_headers_is_known(void **state)
 {
-    static const char *const headers[] = {"store", "owned",   "fan_out", "gone",    "purged",
-                                          "reset", "retired", "turn",    "waiting", "wish"};
+    static const char *const headers[] = {"store",  "owned",   "fan_out", "gone",
+                                          "purged", "reset",   "retired", "told",
+                                          "turn",   "waiting", "wish"};
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(headers); i++)

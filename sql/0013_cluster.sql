@@ -1,5 +1,6 @@
 -- What the nodes of a cluster tell one another: commands for a topic's owner (src/store/wish.h),
--- and how topics and nodes are (src/store/told.h).
+-- how topics and nodes are (src/store/told.h), and that something is to be loaded again
+-- (src/store/change.h).
 
 CREATE TABLE IF NOT EXISTS wish (
     id {serial},
@@ -39,3 +40,11 @@ CREATE TABLE IF NOT EXISTS told_node (
     at_ms {number} NOT NULL,
     body {text} NOT NULL
 ) {rows};
+
+-- One row.
+CREATE TABLE IF NOT EXISTS change_count (
+    id {number} NOT NULL PRIMARY KEY,
+    number {number} NOT NULL
+) {keyed};
+
+REPLACE INTO change_count (id, number) VALUES (1, 0);

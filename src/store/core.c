@@ -6,6 +6,7 @@
 #include "src/base/buf.h"
 #include "src/base/failpoint.h"
 #include "src/base/mem.h"
+#include "src/store/followed.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -24,9 +25,18 @@ bool store_begin(struct store *s, struct err *err)
     return err_wrap(err, "store");
 }
 
+/* The last statement of a transaction, so that others wait for its row only a moment. */
+static bool note_change(struct store *s, struct err *err)
+{
+    return !s->is_followed ||
+           store_run(s, "UPDATE change_count SET number = number + 1 WHERE id = 1", NO_BINDS,
+                     err);
+}
+
 /* A caller's own refusal keeps its words: "store" names what the database refuses. */
 bool store_end(struct store *s, bool ok, struct err *err)
 {
+    ok = ok && note_change(s, err);
     if (ok) {
         FAILPOINT(store_commits);
         ok = s->backend->ops->commit(s->backend, err) || err_wrap(err, "store");
@@ -38,7 +48,7 @@ bool store_end(struct store *s, bool ok, struct err *err)
     }
     const bool has_lost = s->has_lost;
 
-    s->may_write = s->has_lost = false;
+    s->may_write = s->is_followed = s->has_lost = false;
     lock_release(&s->lock);
     if (has_lost && s->owned.lost != NULL)
         s->owned.lost(s->owned.ctx);
@@ -54,6 +64,7 @@ bool store_run_rows(struct store *s, const char *sql, struct binds binds, size_t
                     struct err *err)
 {
     assert(s->may_write); /* whoever writes says what for: store_begin_write() */
+    s->is_followed = followed_is_written(sql, binds) || s->is_followed;
     return s->backend->ops->run(s->backend, sql, binds, n_rows, err) || err_wrap(err, "store");
 }
 

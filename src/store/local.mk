@@ -1,9 +1,11 @@
 # What survives a restart: SQLite or MySQL.
 libmillrace_a_SOURCES += \
 	%D%/backend.c %D%/backend.h \
+	%D%/change.c %D%/change.h \
 	%D%/core.c %D%/core.h \
 	%D%/definition.c \
 	%D%/fan_out.c %D%/fan_out.h \
+	%D%/followed.c %D%/followed.h \
 	%D%/gone.c %D%/gone.h \
 	%D%/index.c \
 	%D%/migrate.c %D%/migrate.h \

@@ -98,7 +98,7 @@ void store_lose_term(struct store *s, struct str thing)
     note(&s->owned, thing, 0);
 }
 
-/* ---- the fence ---- */
+/* ---- terms ---- */
 
 static bool select_term(struct store *s, struct str thing, uint64_t *term, struct err *err)
 {
@@ -183,29 +183,44 @@ static void take_name(struct row_sink *sink, const struct str *cells)
     buf_append(CONTAINER_OF(sink, struct name_sink, sink)->out, cells[0]);
 }
 
-/* Check the owner of the topic that sql returns; without a row nobody owns it. */
-static bool check_selected(struct store *s, const char *sql, struct binds binds,
-                           struct err *err)
+/* Append the topic that sql returns, if it returns a row. */
+static bool select_topic(struct store *s, const char *sql, struct binds binds,
+                         struct buf *topic, struct err *err)
 {
-    struct buf topic = {0};
-    struct name_sink sink = {{take_name}, &topic};
-    const bool ok = store_select(s, sql, binds, &sink.sink, err) &&
-                    (topic.len == 0 || check_topic(s, buf_str(&topic), err));
+    struct name_sink sink = {{take_name}, topic};
 
-    buf_free(&topic);
-    return ok;
+    return store_select(s, sql, binds, &sink.sink, err);
 }
 
-static bool check_index(struct store *s, const struct fence *of, struct err *err)
+/* ---- whose a write is: append the topic's name, or nothing if it is nobody's ---- */
+
+static bool of_nobody(struct store *s, const struct fence *of, struct buf *topic,
+                      struct err *err)
 {
-    return check_selected(s,
-                          "SELECT topic FROM index_version WHERE index_name = ?"
-                          " ORDER BY number DESC LIMIT 1",
-                          BINDS(TEXT(of->name)), err);
+    (void)s, (void)of, (void)topic, (void)err;
+    return true;
+}
+
+static bool of_topic(struct store *s, const struct fence *of, struct buf *topic,
+                     struct err *err)
+{
+    (void)s, (void)err;
+    buf_append(topic, of->name);
+    return true;
+}
+
+static bool of_index(struct store *s, const struct fence *of, struct buf *topic,
+                     struct err *err)
+{
+    return select_topic(s,
+                        "SELECT topic FROM index_version WHERE index_name = ?"
+                        " ORDER BY number DESC LIMIT 1",
+                        BINDS(TEXT(of->name)), topic, err);
 }
 
 /* "orders" of "orders_v2"; a name without a number is nobody's. */
-static bool check_version(struct store *s, const struct fence *of, struct err *err)
+static bool of_version(struct store *s, const struct fence *of, struct buf *topic,
+                       struct err *err)
 {
     size_t at = of->name.len;
 
@@ -216,57 +231,48 @@ static bool check_version(struct store *s, const struct fence *of, struct err *e
 
     const struct fence index = OF_INDEX(((struct str){of->name.ptr, at - 2}));
 
-    return check_index(s, &index, err);
+    return of_index(s, &index, topic, err);
 }
 
 /* The topic of the table's database. */
-static bool check_table(struct store *s, const struct fence *of, struct err *err)
+static bool of_table(struct store *s, const struct fence *of, struct buf *topic,
+                     struct err *err)
 {
     static const char sql[] =
         "SELECT body FROM definition WHERE kind = 'database' AND name = ?";
     const char *dot = memchr(of->name.ptr, '.', of->name.len);
-    struct buf body = {0}, topic = {0};
-    struct name_sink sink = {{take_name}, &body};
+    const struct str database = {of->name.ptr, dot == NULL ? 0 : (size_t)(dot - of->name.ptr)};
+    struct buf body = {0};
+    const bool ok = select_topic(s, sql, BINDS(TEXT(database)), &body, err);
 
-    if (dot == NULL)
-        return true;
-
-    const struct str database = {of->name.ptr, (size_t)(dot - of->name.ptr)};
-    bool ok = store_select(s, sql, BINDS(TEXT(database)), &sink.sink, err);
-
-    if (ok && json_find_text(buf_str(&body), "/topic", &topic))
-        ok = check_topic(s, buf_str(&topic), err);
+    if (ok)
+        (void)json_find_text(buf_str(&body), "/topic", topic);
     buf_free(&body);
-    buf_free(&topic);
     return ok;
 }
 
-static bool check_job(struct store *s, const struct fence *of, struct err *err)
+static bool of_job(struct store *s, const struct fence *of, struct buf *topic, struct err *err)
 {
-    return check_selected(s,
-                          "SELECT v.topic FROM index_version v JOIN job j"
-                          " ON v.index_name = j.index_name AND v.number = j.version"
-                          " WHERE j.id = ?",
-                          BINDS(NUMBER(of->id)), err);
+    return select_topic(s,
+                        "SELECT v.topic FROM index_version v JOIN job j"
+                        " ON v.index_name = j.index_name AND v.number = j.version"
+                        " WHERE j.id = ?",
+                        BINDS(NUMBER(of->id)), topic, err);
 }
 
-static bool check_named_topic(struct store *s, const struct fence *of, struct err *err)
-{
-    return check_topic(s, of->name, err);
-}
-
-/* What small values belong to, by the beginning of their names; others are nobody's. */
-static bool check_value(struct store *s, const struct fence *of, struct err *err)
+/* By the beginning of its name; others are nobody's. */
+static bool of_value(struct store *s, const struct fence *of, struct buf *topic,
+                     struct err *err)
 {
     static const struct {
         const char *prefix;
-        bool (*check)(struct store *s, const struct fence *of, struct err *err);
+        bool (*whose)(struct store *s, const struct fence *of, struct buf *topic,
+                      struct err *err);
     } kinds[] = {
-        {STORE_SYNC, check_version},     {STORE_VERIFY, check_version},
-        {STORE_COMPARED, check_version}, {STORE_CHECKED, check_version},
-        {STORE_SHARDS, check_version},   {STORE_REPLAY, check_version},
-        {"epoch/", check_named_topic},   {"start/", check_named_topic},
-        {"shapes/", check_named_topic},  {"server_id/", check_named_topic},
+        {STORE_SYNC, of_version},    {STORE_VERIFY, of_version}, {STORE_COMPARED, of_version},
+        {STORE_CHECKED, of_version}, {STORE_SHARDS, of_version}, {STORE_REPLAY, of_version},
+        {"epoch/", of_topic},        {"start/", of_topic},       {"shapes/", of_topic},
+        {"server_id/", of_topic},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
@@ -277,37 +283,64 @@ static bool check_value(struct store *s, const struct fence *of, struct err *err
         const struct fence rest = {
             .name = {of->name.ptr + prefix.len, of->name.len - prefix.len}};
 
-        return kinds[i].check(s, &rest, err);
+        return kinds[i].whose(s, &rest, topic, err);
     }
     return true;
 }
 
-static bool pass(struct store *s, const struct fence *of, struct err *err)
+static bool find_topic(struct store *s, const struct fence *of, struct buf *topic,
+                       struct err *err)
 {
-    (void)s, (void)of, (void)err;
-    return true;
+    static bool (*const whose[])(struct store *, const struct fence *, struct buf *,
+                                 struct err *) = {
+        [FENCE_NOBODY] = of_nobody,   [FENCE_TOPIC] = of_topic, [FENCE_INDEX] = of_index,
+        [FENCE_VERSION] = of_version, [FENCE_TABLE] = of_table, [FENCE_VALUE] = of_value,
+        [FENCE_JOB] = of_job,
+    };
+
+    return whose[of->kind](s, of, topic, err);
 }
+
+/* ---- the fence ---- */
 
 bool store_fence(struct store *s, struct fence of, struct err *err)
 {
-    static bool (*const checks[])(struct store *, const struct fence *, struct err *) = {
-        [FENCE_NOBODY] = pass,       [FENCE_TOPIC] = check_named_topic,
-        [FENCE_INDEX] = check_index, [FENCE_VERSION] = check_version,
-        [FENCE_TABLE] = check_table, [FENCE_VALUE] = check_value,
-        [FENCE_JOB] = check_job,
-    };
+    struct buf topic = {0};
+    const bool ok = find_topic(s, &of, &topic, err) &&
+                    (topic.len == 0 || check_topic(s, buf_str(&topic), err));
 
-    return checks[of.kind](s, &of, err);
+    buf_free(&topic);
+    return ok;
+}
+
+/*
+ * In a transaction of its own: MySQL's reads show the moment of a transaction's first plain
+ * one, which must not come before the term is locked.
+ */
+static bool find_topic_alone(struct store *s, const struct fence *of, struct buf *topic,
+                             struct err *err)
+{
+    if (of->kind == FENCE_NOBODY || of->kind == FENCE_TOPIC)
+        return find_topic(s, of, topic, err);
+    if (!store_begin(s, err))
+        return false;
+
+    const bool ok = find_topic(s, of, topic, err);
+
+    return !store_end(s, false, err) && ok; /* nothing to commit */
 }
 
 bool store_begin_write(struct store *s, struct fence of, struct err *err)
 {
-    if (!store_begin(s, err))
-        return false;
-    if (!store_fence(s, of, err))
-        return store_end(s, false, err);
-    s->may_write = true;
-    return true;
+    struct buf topic = {0};
+    bool ok = find_topic_alone(s, &of, &topic, err) && store_begin(s, err);
+
+    if (ok) {
+        s->may_write = topic.len == 0 || check_topic(s, buf_str(&topic), err);
+        ok = s->may_write || store_end(s, false, err);
+    }
+    buf_free(&topic);
+    return ok;
 }
 
 bool store_begin_as(struct store *s, struct str topic, uint64_t term, struct err *err)

@@ -5,6 +5,7 @@
 #include "tests/component/store_parts.h"
 
 #include "src/base/buf.h"
+#include "src/store/core.h"
 #include "src/store/fan_out.h"
 #include "src/store/gone.h"
 #include "src/store/purged.h"
@@ -16,6 +17,7 @@
 #include "src/store/wish.h"
 
 #include <ctype.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -475,6 +477,66 @@ static void what_was_lost_is_written_again_once_it_is_taken(void **state)
 }
 
 /* A store that one daemon has alone, once SQLite: no other can have taken it meanwhile. */
+/* ---- what is stored while a write waits for the term ---- */
+
+static void *promote_second(void *arg)
+{
+    const struct promotion p = {.index = ALIAS, .number = 2, .keep = {5, 1000}};
+    struct err *err = arg;
+
+    if (store_promote_version(f.s, &p, err))
+        err->kind = ERR_NONE;
+    return NULL;
+}
+
+static void wait_for_a_lock_wait(void)
+{
+    struct mysql_conn *c = server_connect();
+    struct buf n = {0};
+
+    for (int i = 0; i < 100 && (n.len == 0 || n.ptr[0] == '0'); i++) {
+        server_exec(c, "DO SLEEP(0.12)"); /* the table is made anew 0.1 s after its last look */
+        buf_clear(&n);
+        assert_true(mysql_conn_scalar(c,
+                                      STR("SELECT COUNT(*) FROM information_schema.innodb_trx"
+                                          " WHERE trx_state = 'LOCK WAIT'"),
+                                      &n, &f.err));
+    }
+    assert_string_not_equal(n.ptr, "0");
+    buf_free(&n);
+    mysql_conn_close(c);
+}
+
+static void a_promotion_that_waited_for_the_term_knows_what_was_stored_meanwhile(void **state)
+{
+    struct stored_version v = {.index = ALIAS, .topic = TOPIC}, *list;
+    struct stored_job second = job;
+    struct err err = {.kind = ERR_FATAL};
+    struct store *other;
+    pthread_t thread;
+    size_t n;
+
+    (void)state;
+    if (!on_mysql)
+        return; /* nobody else can store anything */
+    fill();
+    ok(call_promote_version(&f.err));
+    ok(store_new_version(f.s, &v, &f.err));
+    second.version = 2;
+    ok(store_new_job(f.s, &second, &f.err));
+    ok(open_store(&other, &f.err));
+    ok(store_begin_as(other, TOPIC, topic_term, &f.err));
+    assert_int_equal(pthread_create(&thread, NULL, promote_second, &err), 0);
+    wait_for_a_lock_wait();
+    ok(store_write_stop(other, &a_stop, &f.err));
+    ok(store_end(other, true, &f.err));
+    pthread_join(thread, NULL);
+    assert_int_equal(err.kind, ERR_NONE);
+    ok(store_load_versions(f.s, f.a, ALIAS, &list, &n, &f.err));
+    same(list[0].state, STR("history")); /* its table was stopped, so it is not kept */
+    store_close(other);
+}
+
 static void count_loss(void *ctx)
 {
     ++*(int *)ctx;
@@ -522,6 +584,7 @@ static const struct CMUnitTest tests[] = {
     STORE_TEST(an_owner_is_refused_nothing),
     STORE_TEST(of_letters_of_several_topics_all_or_none_are_stored),
     STORE_TEST(what_was_lost_is_written_again_once_it_is_taken),
+    STORE_TEST(a_promotion_that_waited_for_the_term_knows_what_was_stored_meanwhile),
     STORE_TEST(a_loss_is_told_once_and_without_a_lock),
     STORE_TEST(who_has_the_store_alone_need_not_take_what_an_earlier_daemon_had),
 };

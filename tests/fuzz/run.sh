@@ -63,7 +63,7 @@ if [ -n "$cov" ] && [ -n "$profdata" ] && [ ${#profiles[@]} -gt 0 ]; then
         "$cov" report "${objects[@]:1}" -instr-profile="$build/inputs/all.profdata" \
             --show-region-summary=false --show-branch-summary=false \
             "$repo/sync/position" "$repo/sync/value" "$repo/sync/decode" "$repo/sync/definition" "$repo/src/format" \
-            "$repo/src/config" "$repo/sync/delivery/bulk" "$repo/rebalance/trees" "$repo/web/head.c" 2> /dev/null |
+            "$repo/src/config" "$repo/sync/delivery/bulk" "$repo/rebalance/trees" "$repo/rebalance/cluster/node_data.c" "$repo/web/head.c" 2> /dev/null |
         sed 's/^/# /'
 fi
 exit $status

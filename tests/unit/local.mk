@@ -113,6 +113,7 @@ unit_tests += \
 	%D%/test_coordinator_looks \
 	%D%/test_coordinator_store \
 	%D%/test_new_files \
+	%D%/test_node_data \
 	%D%/test_node_file \
 	%D%/test_neighbours \
 	%D%/test_number \

@@ -127,6 +127,7 @@ unit_tests += \
 	%D%/test_payload \
 	%D%/test_pipelines \
 	%D%/test_places \
+	%D%/test_placement \
 	%D%/test_plan \
 	%D%/test_plan_areas \
 	%D%/test_plan_membership \

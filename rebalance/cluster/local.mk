@@ -1,7 +1,17 @@
 # Who owns what.
 libmillrace_a_SOURCES += \
+	%D%/barrier.c %D%/barrier.h \
+	%D%/barrier_action.c %D%/barrier_event.h \
+	%D%/barrier_ask.c \
+	%D%/barrier_known.c \
+	%D%/barrier_leader.c \
+	%D%/barrier_need.c \
+	%D%/barrier_plan.c \
+	%D%/barrier_self.c \
+	%D%/barrier_text.c \
+	%D%/barrier_work.c %D%/barrier_parts.h \
 	%D%/cluster.c %D%/cluster.h \
-	%D%/barrier_event.h %D%/cluster_plan.c %D%/cluster_plan.h \
+	%D%/cluster_plan.c %D%/cluster_plan.h \
 	%D%/cluster_state.c %D%/cluster_state.h \
 	%D%/name_set.c %D%/name_set.h \
 	%D%/node_data.c %D%/node_data.h \

@@ -8,6 +8,7 @@ unit_tests += \
 	%D%/test_budget \
 	%D%/test_buf \
 	%D%/test_builder_calls \
+	%D%/test_barrier \
 	%D%/test_bulk \
 	%D%/test_bulk_response \
 	%D%/test_bulk_verdict \
@@ -19,6 +20,7 @@ unit_tests += \
 	%D%/test_charset \
 	%D%/test_checkpoint \
 	%D%/test_checksum \
+	%D%/test_cluster_simulation \
 	%D%/test_command \
 	%D%/test_commit_wait \
 	%D%/test_configuration \
@@ -204,6 +206,7 @@ unit_tests += \
 
 EXTRA_DIST += \
 	%D%/definition_text.h \
+	%D%/cluster_world.h \
 	%D%/document_fixture.h \
 	%D%/events.h \
 	%D%/fake_catalog.h \

@@ -97,3 +97,27 @@ AC_DEFUN([APP_LIB_MYSQL], [
     [AC_DEFINE([HAVE_LIBMYSQLCLIENT], [1], [Build against libmysqlclient])])
   AM_CONDITIONAL([HAVE_LIBMARIADB], [test "x$mysql_library" = xlibmariadb])
 ])
+
+# APP_LIB_ZOOKEEPER
+# The ZooKeeper client for a cluster: --with-zookeeper=auto takes it when it is there.  Debian's has
+# no pkg-config file, and no TLS.
+AC_DEFUN([APP_LIB_ZOOKEEPER], [
+  AC_ARG_WITH([zookeeper],
+    [AS_HELP_STRING([--with-zookeeper=WHEN], [auto, yes or no: coordination by ZooKeeper (auto)])],
+    [], [with_zookeeper=auto])
+  AS_CASE([$with_zookeeper], [auto|yes|no], [],
+    [AC_MSG_ERROR([--with-zookeeper is auto, yes or no, not $with_zookeeper])])
+  have_zookeeper=no zookeeper_tls=no ZOOKEEPER_LIBS=
+  AS_IF([test "x$with_zookeeper" != xno], [
+    AC_CHECK_HEADER([zookeeper/zookeeper.h],
+      [AC_CHECK_LIB([zookeeper_mt], [zookeeper_init2], [have_zookeeper=yes], [], [-lpthread -lm])])
+    AS_IF([test "x$with_zookeeper$have_zookeeper" = xyesno],
+      [AC_MSG_ERROR([no ZooKeeper client found; on Debian: apt-get install libzookeeper-mt-dev])])])
+  AS_IF([test "x$have_zookeeper" = xyes], [
+    ZOOKEEPER_LIBS=-lzookeeper_mt
+    AC_DEFINE([HAVE_ZOOKEEPER], [1], [Build with the ZooKeeper client])
+    AC_CHECK_LIB([zookeeper_mt], [zookeeper_init_ssl], [zookeeper_tls=yes
+      AC_DEFINE([HAVE_ZOOKEEPER_TLS], [1], [The ZooKeeper client speaks TLS])], [], [-lpthread -lm])])
+  AC_SUBST([ZOOKEEPER_LIBS])
+  AM_CONDITIONAL([HAVE_ZOOKEEPER], [test "x$have_zookeeper" = xyes])
+])

@@ -1,6 +1,7 @@
-# Tests that need a server beside them; with_mariadb.sh and with_tls_server.sh start
-# private ones.
-dist_noinst_SCRIPTS += %D%/make_certificates.sh %D%/with_mariadb.sh %D%/with_tls_server.sh
+# Tests that need a server beside them; with_mariadb.sh, with_tls_server.sh and
+# with_zookeeper.sh start private ones.
+dist_noinst_SCRIPTS += %D%/make_certificates.sh %D%/with_mariadb.sh %D%/with_tls_server.sh \
+	%D%/with_zookeeper.sh tools/lib.sh tools/zookeeper/node
 EXTRA_DIST          += %D%/parts.h %D%/server.h
 
 if HAVE_CMOCKA
@@ -122,4 +123,14 @@ tests_component_test_store_log_LDADD    = libstorerig.a $(LDADD)
 check_PROGRAMS += %D%/test_doctor
 TESTS          += %D%/test_doctor.tap %D%/test_doctor_no_log.tap
 EXTRA_DIST     += %D%/test_doctor.tap %D%/test_doctor_no_log.tap
+
+# The coordination at a ZooKeeper.
+if HAVE_ZOOKEEPER
+check_PROGRAMS += %D%/test_zookeeper
+endif
+TESTS      += %D%/test_zookeeper.tap
+EXTRA_DIST += %D%/test_zookeeper.tap
+tests_component_test_zookeeper_SOURCES = %D%/test_zookeeper.c %D%/zookeeper_locks.c \
+	%D%/zookeeper_nodes.c %D%/zookeeper_proxy.c %D%/zookeeper_proxy.h %D%/zookeeper_rig.c \
+	%D%/zookeeper_rig.h %D%/zookeeper_rights.c %D%/zookeeper_sessions.c %D%/zookeeper_values.c
 endif

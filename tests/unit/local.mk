@@ -202,7 +202,8 @@ unit_tests += \
 	%D%/test_wanted_versions \
 	%D%/test_watch \
 	%D%/test_worker_backlog \
-	%D%/test_yaml
+	%D%/test_yaml \
+	%D%/test_zookeeper_name
 
 EXTRA_DIST += \
 	%D%/definition_text.h \

@@ -1,0 +1,220 @@
+#include "config.h"
+
+#include "rebalance/cluster/zookeeper.h"
+
+#include "rebalance/cluster/zookeeper_name.h"
+#include "rebalance/cluster/zookeeper_parts.h"
+
+#include "src/base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct zookeeper *of(struct coordination *c)
+{
+    return CONTAINER_OF(c, struct zookeeper, base);
+}
+
+static void copy_state(struct coordination *c, struct coordination_state *out)
+{
+    zookeeper_session_state(of(c), out);
+}
+
+static bool is_lost(struct zookeeper *z)
+{
+    struct coordination_state state;
+
+    zookeeper_session_state(z, &state);
+    return state.status == COORDINATION_LOST;
+}
+
+/* Each lock is told of, and the session at last. */
+static void end_lost(struct zookeeper *z)
+{
+    zookeeper_session_end(z);
+    zookeeper_nodes_forget(z);
+    zookeeper_locks_lose(z);
+    zookeeper_session_note(z, NOTE_STATE, STR(""));
+}
+
+/* What a note changes here; false: the deciding thread has no event of it. */
+static bool apply(struct zookeeper *z, enum note_kind kind, struct str name)
+{
+    switch (kind) {
+    case NOTE_STATE:
+        if (z->client != NULL && is_lost(z)) {
+            end_lost(z);
+            return false;
+        }
+        z->is_lost_told = z->client == NULL && is_lost(z);
+        return true;
+    case NOTE_NODES:
+    case NOTE_NODE:
+    case NOTE_GONE: zookeeper_nodes_expire(z, kind, name); return kind != NOTE_GONE;
+    case NOTE_LOCK:
+        zookeeper_locks_unsettle(z, name);
+        zookeeper_locks_settle(z);
+        return false;
+    case NOTE_VALUE:
+    case NOTE_GRANTED:
+    case NOTE_TAKEN: return true;
+    }
+    return false;
+}
+
+static bool next(struct coordination *c, struct coordination_event *out)
+{
+    static const enum coordination_change changes[] = {
+        [NOTE_STATE] = COORDINATION_STATE,     [NOTE_NODES] = COORDINATION_NODES,
+        [NOTE_NODE] = COORDINATION_NODE,       [NOTE_VALUE] = COORDINATION_VALUE,
+        [NOTE_GRANTED] = COORDINATION_GRANTED, [NOTE_TAKEN] = COORDINATION_TAKEN,
+    };
+    struct zookeeper *z = of(c);
+    enum note_kind kind;
+
+    zookeeper_session_keep(z);
+    zookeeper_locks_settle(z);
+    while (zookeeper_session_take(z, &kind))
+        if (apply(z, kind, buf_str(&z->told_name))) {
+            *out = (struct coordination_event){changes[kind], buf_str(&z->told_name)};
+            return true;
+        }
+    return false;
+}
+
+static bool join(struct coordination *c, struct str id, struct str data, struct err *err)
+{
+    return zookeeper_nodes_join(of(c), id, data, err);
+}
+
+static bool list_nodes(struct coordination *c, const struct coordination_node **nodes,
+                       size_t *n, struct err *err)
+{
+    return zookeeper_nodes_list(of(c), nodes, n, err);
+}
+
+static bool read_value(struct coordination *c, struct str name, struct buf *data,
+                       int32_t *version, struct err *err)
+{
+    return zookeeper_values_read(of(c), name, data, version, err);
+}
+
+static enum written write_data(struct coordination *c, const struct coordination_write *w,
+                               struct err *err)
+{
+    return zookeeper_values_write(of(c), w, err);
+}
+
+static bool queue_for_lock(struct coordination *c, struct str name, struct err *err)
+{
+    return zookeeper_locks_queue(of(c), name, err);
+}
+
+static bool hold_lock(struct coordination *c, struct str name)
+{
+    return zookeeper_locks_hold(of(c), name);
+}
+
+static bool leave_lock(struct coordination *c, struct str name, struct err *err)
+{
+    return zookeeper_locks_leave(of(c), name, err);
+}
+
+static void end(struct coordination *c)
+{
+    struct zookeeper *z = of(c);
+
+    zookeeper_session_end(z);
+    zookeeper_nodes_forget(z);
+    zookeeper_locks_free(z);
+    pthread_cond_destroy(&z->caught_up_cond);
+    lock_fini(&z->lock);
+    buf_free(&z->servers);
+    buf_free(&z->root);
+    buf_free(&z->auth);
+    buf_free(&z->tls);
+    buf_free(&z->told_name);
+    buf_free(&z->released);
+    free(z->answer);
+    MAGIC_END(zookeeper, z);
+    free(z);
+}
+
+static const struct coordination_ops ops = {
+    .state = copy_state,
+    .next = next,
+    .join = join,
+    .nodes = list_nodes,
+    .read_value = read_value,
+    .write = write_data,
+    .lock = queue_for_lock,
+    .holds = hold_lock,
+    .unlock = leave_lock,
+    .close = end,
+};
+
+static bool check_auth(struct str auth, struct err *err)
+{
+    const char *colon = auth.len > 0 ? memchr(auth.ptr, ':', auth.len) : NULL;
+    bool is_good = auth.len == 0 ||
+                   (colon != NULL && colon != auth.ptr && colon + 1 < auth.ptr + auth.len);
+
+    for (size_t i = 0; i < auth.len; i++)
+        is_good &= (unsigned char)auth.ptr[i] >= ' ';
+    return is_good || err_set(err, ERR_REJECT,
+                              "coordination_auth_file holds no log-in: write one line "
+                              "user:password");
+}
+
+static bool check_tls(struct str tls, struct err *err)
+{
+    return tls.len == 0 || zookeeper_has_tls() ||
+           err_set(err, ERR_FATAL,
+                   "the ZooKeeper client of this program speaks no TLS, so coordination_tls "
+                   "cannot be used: build it with one that does, or go through stunnel");
+}
+
+static struct zookeeper *make(const struct zookeeper_options *opt)
+{
+    struct zookeeper *z = mem_alloc(1, sizeof(*z));
+
+    z->magic = MAGIC_zookeeper;
+    z->base.ops = &ops;
+    z->timeout_ms = opt->timeout_ms;
+    z->wake = opt->wake;
+    z->wake_ctx = opt->wake_ctx;
+    z->answer = mem_alloc(1, COORDINATION_DATA_MAX);
+    z->state.is_open_to_all = opt->auth.len == 0;
+    buf_append(&z->auth, opt->auth);
+    buf_append(&z->tls, opt->tls);
+    list_init(&z->notes);
+    lock_init(&z->lock, LOCK_private);
+    lock_init_cond(&z->caught_up_cond);
+    return z;
+}
+
+bool zookeeper_open(const struct zookeeper_options *opt, struct coordination **out,
+                    struct err *err)
+{
+    if (!check_auth(opt->auth, err) || !check_tls(opt->tls, err))
+        return false;
+
+    struct zookeeper *z = make(opt);
+
+    if (!zookeeper_name_address(opt->servers, &z->servers, &z->root, err)) {
+        end(&z->base);
+        return false;
+    }
+    zookeeper_session_begin(z);
+    *out = &z->base;
+    return true;
+}
+
+bool zookeeper_has_tls(void)
+{
+#ifdef HAVE_ZOOKEEPER_TLS
+    return true;
+#else
+    return false;
+#endif
+}

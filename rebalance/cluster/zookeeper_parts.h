@@ -1,0 +1,133 @@
+/*
+ * The parts of the coordination by ZooKeeper: session, nodes, values, locks.
+ * Only files of rebalance/cluster include this, in a build with the client's library.
+ *
+ * zookeeper_session.c has the client's handle, its callbacks and what every call needs;
+ * zookeeper_nodes.c, zookeeper_values.c and zookeeper_locks.c translate one kind of thing each;
+ * zookeeper.c joins them.
+ */
+#ifndef REBALANCE_CLUSTER_ZOOKEEPER_PARTS_H
+#define REBALANCE_CLUSTER_ZOOKEEPER_PARTS_H
+#ifdef HAVE_ZOOKEEPER
+
+#include "rebalance/cluster/coordination_ops.h"
+#include "src/base/base.h"
+#include "src/base/buf.h"
+#include "src/base/list.h"
+#include "src/base/lock.h"
+#include "src/base/magic.h"
+
+#define THREADED /* the client's calls that wait */
+#include <zookeeper/zookeeper.h>
+
+struct map;
+
+enum note_kind {
+    NOTE_STATE,
+    NOTE_NODES,
+    NOTE_NODE,
+    NOTE_GONE, /* a node went, and may come again under the same id; no event of its own */
+    NOTE_VALUE,
+    NOTE_LOCK, /* something around our place in the queue of a lock */
+    NOTE_GRANTED,
+    NOTE_TAKEN,
+};
+
+/* Something that changed, until the deciding thread takes it; each kind and name once. */
+struct note {
+    struct link link;
+    enum note_kind kind;
+    struct buf name;
+};
+
+/* @thread the deciding one, but for what lock guards */
+struct zookeeper {
+    enum magic magic;
+    struct coordination base;
+    struct buf servers, root, auth, tls;
+    unsigned timeout_ms;
+    void (*wake)(void *ctx);
+    void *wake_ctx;
+    zhandle_t *client;    /* NULL: the session is over, or could not be begun */
+    bool is_lost_told;    /* and the deciding thread knows that it is over */
+    struct buf told_name; /* of the last event */
+    char *answer;         /* COORDINATION_DATA_MAX bytes for one read */
+
+    struct map *nodes; /* by id: struct known_node */
+    bool has_children; /* the ids of nodes are known, and their list is watched */
+    struct coordination_node *listed;
+
+    struct map *locks; /* by name: struct queued */
+
+    struct lock lock;
+    /* All guarded by lock */
+    struct coordination_state state;
+    int64_t next_try_ms;            /* of clock_mono_ms(), to begin or to set up */
+    unsigned n_connections, n_seen; /* so far; when the deciding thread's last call began */
+    bool is_set_up;                 /* this session found or made the root, and may use it */
+    bool is_catching_up;
+    int catch_up_rc;
+    pthread_cond_t caught_up_cond;
+    struct link notes;   /* of struct note */
+    struct buf released; /* the path of the place that we gave back last: its end is no news */
+};
+
+/* Begins a session; if that cannot be now, the state says why, and it is tried again. */
+void zookeeper_session_begin(struct zookeeper *z);
+/* Ends the session, alive or not, and drops all notes. */
+void zookeeper_session_end(struct zookeeper *z);
+/* Does what is due: begins a session, or finds or makes the root in one that has begun. */
+void zookeeper_session_keep(struct zookeeper *z);
+/* Waits until our server knows what all servers knew when this was called. */
+bool zookeeper_session_catch_up(struct zookeeper *z, struct err *err);
+/* What every call begins with. */
+bool zookeeper_session_is_ready(struct zookeeper *z, struct err *err);
+
+void zookeeper_session_state(struct zookeeper *z, struct coordination_state *out);
+
+/* Queues a note, if no such note waits. Does not wake. */
+void zookeeper_session_note(struct zookeeper *z, enum note_kind kind, struct str name);
+/* Takes the first note; its name is in told_name. */
+bool zookeeper_session_take(struct zookeeper *z, enum note_kind *kind);
+
+/* Watches of everything: the path says what changed. Its context is the struct zookeeper. */
+void zookeeper_session_on_change(zhandle_t *client, int type, int state, const char *path,
+                                 void *ctx);
+/* The path of a name below the root, or of a name below a folder of the root. */
+struct buf zookeeper_session_path(const struct zookeeper *z, const char *folder,
+                                  struct str name);
+/* Turns an answer of the client into an error, and sees a lost connection at once. */
+bool zookeeper_session_fail(struct zookeeper *z, int rc, const char *what, struct str path,
+                            struct err *err);
+/* For what is made: for whoever has our log-in only, if we have one. */
+const struct ACL_vector *zookeeper_session_acl(const struct zookeeper *z);
+/* The root was deleted by somebody: it is made again. */
+bool zookeeper_session_root_is_gone(struct zookeeper *z, struct err *err);
+
+/* Data with its version, into z->answer; ZNONODE if there is none. Watches it. */
+int zookeeper_session_read(struct zookeeper *z, const char *path, struct str *data,
+                           struct Stat *stat);
+
+void zookeeper_nodes_forget(struct zookeeper *z);
+void zookeeper_nodes_expire(struct zookeeper *z, enum note_kind kind, struct str id);
+bool zookeeper_nodes_join(struct zookeeper *z, struct str id, struct str data, struct err *err);
+bool zookeeper_nodes_list(struct zookeeper *z, const struct coordination_node **nodes,
+                          size_t *n, struct err *err);
+enum written zookeeper_values_write(struct zookeeper *z, const struct coordination_write *w,
+                                    struct err *err);
+bool zookeeper_values_read(struct zookeeper *z, struct str name, struct buf *data,
+                           int32_t *version, struct err *err);
+
+/* Takes or finds again our place in each queue that is unsettled. */
+void zookeeper_locks_settle(struct zookeeper *z);
+/* Something changed around our place in this queue. */
+void zookeeper_locks_unsettle(struct zookeeper *z, struct str name);
+/* The session is over: notes each as taken. */
+void zookeeper_locks_lose(struct zookeeper *z);
+void zookeeper_locks_free(struct zookeeper *z);
+bool zookeeper_locks_queue(struct zookeeper *z, struct str name, struct err *err);
+bool zookeeper_locks_hold(struct zookeeper *z, struct str name);
+bool zookeeper_locks_leave(struct zookeeper *z, struct str name, struct err *err);
+
+#endif
+#endif

@@ -1,0 +1,483 @@
+#include "config.h"
+
+#include "rebalance/cluster/zookeeper_parts.h"
+
+#include "src/base/clock.h"
+#include "src/base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* After servers that cannot be resolved, or rights that will not do. */
+#define RETRY_MS 5000
+
+static struct lock words_lock = LOCK_INIT(LOCK_private);
+static struct err last_words; /* of the client, guarded by words_lock; it does not say whose */
+
+/* "2026-11-27 01:02:03,004:17(0x7f):ZOO_ERROR@check_events@2985: text" */
+static void on_words(const char *message)
+{
+    const char *at = strstr(message, ":ZOO_");
+    const char *text = at != NULL ? strstr(at, ": ") : NULL;
+
+    lock_acquire(&words_lock);
+    err_set(&last_words, ERR_RETRY, "ZooKeeper: %s", text != NULL ? text + 2 : message);
+    lock_release(&words_lock);
+}
+
+NEEDS(z->lock) static void queue_note(struct zookeeper *z, enum note_kind kind, struct str name)
+{
+    LIST_EACH(l, &z->notes)
+    {
+        const struct note *n = LIST_ITEM(l, struct note, link);
+
+        if (n->kind == kind && str_equal(buf_str(&n->name), name))
+            return;
+    }
+
+    struct note *n = mem_alloc(1, sizeof(*n));
+
+    n->kind = kind;
+    buf_append(&n->name, name);
+    list_push_back(&z->notes, &n->link);
+}
+
+void zookeeper_session_note(struct zookeeper *z, enum note_kind kind, struct str name)
+{
+    lock_acquire(&z->lock);
+    queue_note(z, kind, name);
+    lock_release(&z->lock);
+}
+
+bool zookeeper_session_take(struct zookeeper *z, enum note_kind *kind)
+{
+    lock_acquire(&z->lock);
+
+    struct link *first = list_first(&z->notes);
+
+    if (first != NULL)
+        list_remove(first);
+    lock_release(&z->lock);
+    if (first == NULL)
+        return false;
+
+    struct note *n = LIST_ITEM(first, struct note, link);
+
+    *kind = n->kind;
+    buf_free(&z->told_name);
+    z->told_name = n->name;
+    free(n);
+    return true;
+}
+
+static bool set_status(struct zookeeper *z, enum coordination_status status) NEEDS(z->lock)
+{
+    if (z->state.status == status)
+        return false;
+    z->state.status = status;
+    z->state.since_ms = clock_mono_ms();
+    queue_note(z, NOTE_STATE, STR(""));
+    return true;
+}
+
+/*
+ * The client gives up a server that was silent for two thirds of the session's time, and this
+ * may be the reason: a third is left until the servers may end the session.
+ */
+static bool suspend(struct zookeeper *z) NEEDS(z->lock)
+{
+    if (z->state.status != COORDINATION_CONNECTED)
+        return false;
+    z->state.dead_ms = clock_mono_ms() + z->state.timeout_ms / 3;
+    return set_status(z, COORDINATION_SUSPENDED);
+}
+
+/* The first time the deciding thread must set it up before anybody is told. */
+static bool resume(struct zookeeper *z, zhandle_t *client) NEEDS(z->lock)
+{
+    z->n_connections++;
+    z->state.session = (uint64_t)zoo_client_id(client)->client_id;
+    z->state.timeout_ms = (unsigned)zoo_recv_timeout(client);
+    return !z->is_set_up || set_status(z, COORDINATION_CONNECTED);
+}
+
+static bool refuse(struct zookeeper *z, const struct err *why) NEEDS(z->lock)
+{
+    z->state.why = *why;
+    z->is_set_up = false;
+    z->next_try_ms = clock_mono_ms() + RETRY_MS;
+    return set_status(z, COORDINATION_REFUSED);
+}
+
+static bool change_state(struct zookeeper *z, zhandle_t *client, int state) NEEDS(z->lock)
+{
+    struct err err;
+
+    if (state == ZOO_CONNECTED_STATE)
+        return resume(z, client);
+    if (state == ZOO_EXPIRED_SESSION_STATE)
+        return set_status(z, COORDINATION_LOST);
+    if (state != ZOO_AUTH_FAILED_STATE)
+        return suspend(z);
+    err_set(&err, ERR_REJECT,
+            "ZooKeeper refuses the log-in: check user:password in coordination_auth_file");
+    return refuse(z, &err);
+}
+
+static void on_session(zhandle_t *client, int type, int state, const char *path, void *ctx)
+{
+    struct zookeeper *z = MAGIC_CAST(zookeeper, ctx);
+
+    (void)path;
+    if (type != ZOO_SESSION_EVENT)
+        return;
+    lock_acquire(&z->lock);
+
+    const bool wakes = change_state(z, client, state);
+
+    lock_release(&z->lock);
+    if (wakes)
+        z->wake(z->wake_ctx);
+}
+
+/* Takes "name/" or "name" from the front. */
+static struct str take_name(struct str *path)
+{
+    const char *slash = path->len > 0 ? memchr(path->ptr, '/', path->len) : NULL;
+    const struct str name = {path->ptr,
+                             slash != NULL ? (size_t)(slash - path->ptr) : path->len};
+    const size_t gone = slash != NULL ? name.len + 1 : name.len;
+
+    *path = (struct str){path->ptr + gone, path->len - gone};
+    return name;
+}
+
+static enum note_kind tell_what(struct str path, int type, struct str *name)
+{
+    const struct str folder = take_name(&path);
+
+    *name = take_name(&path);
+    if (str_equal(folder, STR("locks")))
+        return NOTE_LOCK;
+    if (str_equal(folder, STR("nodes")) && name->len == 0)
+        return NOTE_NODES;
+    if (str_equal(folder, STR("nodes")))
+        return type == ZOO_DELETED_EVENT ? NOTE_GONE : NOTE_NODE;
+    *name = folder;
+    return NOTE_VALUE;
+}
+
+void zookeeper_session_on_change(zhandle_t *client, int type, int state, const char *path,
+                                 void *ctx)
+{
+    struct zookeeper *z = MAGIC_CAST(zookeeper, ctx);
+    const struct str all = str_from(path != NULL ? path : "");
+    struct str name;
+
+    (void)client, (void)state;
+    if (type == ZOO_SESSION_EVENT || all.len <= z->root.len + 1)
+        return;
+
+    const struct str below = {all.ptr + z->root.len + 1, all.len - z->root.len - 1};
+    const enum note_kind kind = tell_what(below, type, &name);
+
+    lock_acquire(&z->lock);
+
+    const bool is_news = !str_equal(all, buf_str(&z->released));
+
+    if (is_news)
+        queue_note(z, kind, name);
+    lock_release(&z->lock);
+    if (is_news && kind != NOTE_GONE)
+        z->wake(z->wake_ctx);
+}
+
+static bool is_dead(int rc)
+{
+    return rc == ZSESSIONEXPIRED || rc == ZINVALIDSTATE || rc == ZCLOSING || rc == ZAUTHFAILED;
+}
+
+/*
+ * The client tells of a lost connection through its other thread, which may come later, but
+ * before it tells of the next connection.
+ */
+static void see_loss(struct zookeeper *z)
+{
+    lock_acquire(&z->lock);
+    if (z->n_connections == z->n_seen)
+        suspend(z);
+    lock_release(&z->lock);
+}
+
+bool zookeeper_session_fail(struct zookeeper *z, int rc, const char *what, struct str path,
+                            struct err *err)
+{
+    if (rc == ZCONNECTIONLOSS || rc == ZOPERATIONTIMEOUT || is_dead(rc))
+        see_loss(z);
+    if (rc == ZNOAUTH)
+        return err_set_code(err, ERR_REJECT, "zookeeper", rc,
+                            "ZooKeeper does not let us %s %" STR_FMT
+                            ": another log-in made it; use that one in "
+                            "coordination_auth_file, another path in coordination, or change "
+                            "its rights (zkCli.sh: setAcl -R)",
+                            what, STR_ARG(path));
+    return err_set_code(err, ERR_RETRY, "zookeeper", rc,
+                        "ZooKeeper could not %s %" STR_FMT ": %s", what, STR_ARG(path),
+                        zerror(rc));
+}
+
+const struct ACL_vector *zookeeper_session_acl(const struct zookeeper *z)
+{
+    return z->auth.len > 0 ? &ZOO_CREATOR_ALL_ACL : &ZOO_OPEN_ACL_UNSAFE;
+}
+
+struct buf zookeeper_session_path(const struct zookeeper *z, const char *folder,
+                                  struct str name)
+{
+    struct buf path = {0};
+
+    buf_append(&path, buf_str(&z->root));
+    if (folder != NULL)
+        buf_printf(&path, "/%s", folder);
+    if (name.len > 0)
+        buf_printf(&path, "/%" STR_FMT, STR_ARG(name));
+    return path;
+}
+
+int zookeeper_session_read(struct zookeeper *z, const char *path, struct str *data,
+                           struct Stat *stat)
+{
+    int len = COORDINATION_DATA_MAX;
+    const int rc =
+        zoo_wget(z->client, path, zookeeper_session_on_change, z, z->answer, &len, stat);
+
+    *data = (struct str){z->answer, rc == ZOK && len > 0 ? (size_t)len : 0};
+    return rc;
+}
+
+void zookeeper_session_state(struct zookeeper *z, struct coordination_state *out)
+{
+    lock_acquire(&z->lock);
+    *out = z->state;
+    lock_release(&z->lock);
+    if (out->status == COORDINATION_REFUSED)
+        return;
+    out->why = (struct err){0};
+    if (out->status == COORDINATION_CONNECTED)
+        return;
+    lock_acquire(&words_lock);
+    out->why = last_words;
+    lock_release(&words_lock);
+}
+
+bool zookeeper_session_is_ready(struct zookeeper *z, struct err *err)
+{
+    lock_acquire(&z->lock);
+
+    const enum coordination_status status = z->state.status;
+
+    z->n_seen = z->n_connections;
+    lock_release(&z->lock);
+    return status == COORDINATION_CONNECTED ||
+           err_set(err, ERR_RETRY, "ZooKeeper is not connected");
+}
+
+bool zookeeper_session_root_is_gone(struct zookeeper *z, struct err *err)
+{
+    lock_acquire(&z->lock);
+    z->is_set_up = false;
+    suspend(z);
+    lock_release(&z->lock);
+    return err_set(err, ERR_RETRY,
+                   "somebody deleted %" STR_FMT " in ZooKeeper: it is made again",
+                   STR_ARG(buf_str(&z->root)));
+}
+
+/* A node that everybody may write protects nothing of what lies below it. */
+static bool check_rights(struct zookeeper *z, const char *path, struct err *err)
+{
+    struct ACL_vector acl = {0};
+    struct Stat stat;
+    bool is_open = false;
+
+    const int rc = zoo_get_acl(z->client, path, &acl, &stat);
+
+    if (rc != ZOK)
+        return zookeeper_session_fail(z, rc, "see the rights of", str_from(path), err);
+    for (int32_t i = 0; i < acl.count; i++)
+        is_open |= acl.data[i].id.scheme != NULL &&
+                   strcmp(acl.data[i].id.scheme, "world") == 0 &&
+                   (acl.data[i].perms & ~ZOO_PERM_READ) != 0;
+    deallocate_ACL_vector(&acl);
+    return !is_open || z->auth.len == 0 ||
+           err_set(err, ERR_REJECT,
+                   "everybody may write %s in ZooKeeper, though coordination_auth_file is set: "
+                   "delete it, or let zkCli.sh do: addauth digest USER:PASSWORD, then "
+                   "setAcl -R %s auth::cdrwa",
+                   path, path);
+}
+
+/* Making what is there needs rights to its parent, so look first. */
+static bool make_folder(struct zookeeper *z, const char *path, struct err *err)
+{
+    struct Stat stat;
+    int rc = zoo_exists(z->client, path, 0, &stat);
+
+    if (rc == ZNONODE)
+        rc = zoo_create(z->client, path, NULL, -1, zookeeper_session_acl(z), ZOO_PERSISTENT,
+                        NULL, 0);
+    return rc == ZOK || rc == ZNODEEXISTS ||
+           zookeeper_session_fail(z, rc, "make", str_from(path), err);
+}
+
+/* The root with all above it, one after another. */
+static bool make_root(struct zookeeper *z, struct err *err)
+{
+    struct buf path = {0};
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < z->root.len; i++) {
+        buf_append_char(&path, z->root.ptr[i]);
+        if (i + 1 == z->root.len || z->root.ptr[i + 1] == '/')
+            ok = make_folder(z, path.ptr, err);
+    }
+    ok = ok && check_rights(z, path.ptr, err);
+    buf_free(&path);
+    return ok;
+}
+
+static bool make_part(struct zookeeper *z, const char *folder, struct err *err)
+{
+    struct buf path = zookeeper_session_path(z, folder, STR(""));
+    const bool ok = make_folder(z, path.ptr, err) && check_rights(z, path.ptr, err);
+
+    buf_free(&path);
+    return ok;
+}
+
+static void end_set_up(struct zookeeper *z, bool ok, const struct err *err)
+{
+    lock_acquire(&z->lock);
+    z->is_set_up = ok;
+    if (ok && zoo_state(z->client) == ZOO_CONNECTED_STATE)
+        set_status(z, COORDINATION_CONNECTED);
+    else if (!ok && err->kind == ERR_REJECT)
+        refuse(z, err);
+    lock_release(&z->lock);
+}
+
+static void set_up(struct zookeeper *z)
+{
+    struct err err = {0};
+    const bool ok =
+        make_root(z, &err) && make_part(z, "nodes", &err) && make_part(z, "locks", &err);
+
+    end_set_up(z, ok, &err);
+}
+
+static zhandle_t *begin_client(struct zookeeper *z)
+{
+    const int timeout_ms = (int)z->timeout_ms;
+
+#ifdef HAVE_ZOOKEEPER_TLS
+    if (z->tls.len > 0)
+        return zookeeper_init_ssl(z->servers.ptr, z->tls.ptr, on_session, timeout_ms, NULL, z,
+                                  ZOO_NO_LOG_CLIENTENV);
+#endif
+    return zookeeper_init2(z->servers.ptr, on_session, timeout_ms, NULL, z,
+                           ZOO_NO_LOG_CLIENTENV, on_words);
+}
+
+static void delay(struct zookeeper *z)
+{
+    lock_acquire(&z->lock);
+    z->next_try_ms = clock_mono_ms() + RETRY_MS;
+    lock_release(&z->lock);
+}
+
+void zookeeper_session_begin(struct zookeeper *z)
+{
+    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
+    lock_acquire(&z->lock);
+    z->is_set_up = false;
+    set_status(z, COORDINATION_CONNECTING);
+    lock_release(&z->lock);
+    z->is_lost_told = false;
+    z->client = begin_client(z);
+    if (z->client == NULL) {
+        delay(z);
+        return;
+    }
+    zoo_set_servers_resolution_delay(z->client, RETRY_MS);
+    if (z->auth.len > 0)
+        zoo_add_auth(z->client, "digest", z->auth.ptr, (int)z->auth.len, NULL, NULL);
+}
+
+void zookeeper_session_end(struct zookeeper *z)
+{
+    enum note_kind kind;
+
+    if (z->client != NULL)
+        zookeeper_close(z->client);
+    z->client = NULL;
+    while (zookeeper_session_take(z, &kind))
+        ;
+}
+
+/* True: something is left to do, and it is time to do it. */
+static bool is_due(struct zookeeper *z)
+{
+    lock_acquire(&z->lock);
+
+    const bool is_due = !z->is_set_up && clock_mono_ms() >= z->next_try_ms;
+
+    lock_release(&z->lock);
+    return is_due;
+}
+
+/* The client's handle is dead after a refused log-in, so that only another session can help. */
+static void lose(struct zookeeper *z)
+{
+    lock_acquire(&z->lock);
+    set_status(z, COORDINATION_LOST);
+    lock_release(&z->lock);
+}
+
+void zookeeper_session_keep(struct zookeeper *z)
+{
+    if (z->client == NULL && (z->is_lost_told || is_due(z)))
+        zookeeper_session_begin(z);
+    else if (z->client != NULL && is_due(z) && zoo_state(z->client) == ZOO_AUTH_FAILED_STATE)
+        lose(z);
+    else if (z->client != NULL && is_due(z) && zoo_state(z->client) == ZOO_CONNECTED_STATE)
+        set_up(z);
+}
+
+/* The lock is the session's: who signals still uses it after who waited went on. */
+static void on_caught_up(int rc, const char *path, const void *ctx)
+{
+    struct zookeeper *z = MAGIC_CAST(zookeeper, (void *)(uintptr_t)ctx);
+
+    (void)path;
+    lock_acquire(&z->lock);
+    z->catch_up_rc = rc;
+    z->is_catching_up = false;
+    pthread_cond_signal(&z->caught_up_cond);
+    lock_release(&z->lock);
+}
+
+bool zookeeper_session_catch_up(struct zookeeper *z, struct err *err)
+{
+    int rc;
+
+    lock_acquire(&z->lock);
+    z->is_catching_up = true;
+    lock_release(&z->lock);
+    rc = zoo_async(z->client, z->root.ptr, on_caught_up, z);
+    lock_acquire(&z->lock);
+    while (rc == ZOK && z->is_catching_up)
+        lock_wait(&z->lock, &z->caught_up_cond);
+    rc = rc == ZOK ? z->catch_up_rc : rc;
+    lock_release(&z->lock);
+    return rc == ZOK || zookeeper_session_fail(z, rc, "catch up at", buf_str(&z->root), err);
+}

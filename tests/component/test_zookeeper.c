@@ -1,0 +1,20 @@
+#include "config.h"
+
+#include "tests/component/zookeeper_rig.h"
+
+#include <signal.h>
+
+static int leave_plain(void **state)
+{
+    (void)state;
+    return zookeeper_close(plain());
+}
+
+int main(void)
+{
+    static const struct test_part *const parts[] = {&nodes_part, &values_part, &locks_part,
+                                                    &session_part, &rights_part};
+
+    signal(SIGPIPE, SIG_IGN);
+    return run_parts("zookeeper", parts, ARRAY_LEN(parts), NULL, leave_plain);
+}

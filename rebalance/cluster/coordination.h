@@ -42,14 +42,24 @@ static inline bool coordination_join(struct coordination *c, struct str id, stru
 }
 
 /*
- * Lists all nodes in no order; *nodes is valid until the next call but coordination_state().
- * Reads what is new or had an event, and watches it for one change each.
+ * Lists the ids of all nodes in no order, and watches the list for one change. *ids is valid
+ * until the next call of it.
  */
-static inline bool coordination_nodes(struct coordination *c,
-                                      const struct coordination_node **nodes, size_t *n,
-                                      struct err *err)
+static inline bool coordination_list(struct coordination *c, const struct str **ids, size_t *n,
+                                     struct err *err)
 {
-    return c->ops->nodes(c, nodes, n, err);
+    return c->ops->list(c, ids, n, err);
+}
+
+/*
+ * Reads one node and watches it for one change; *found: false, and no watch, if it is not
+ * there. out->data is valid until the next call but coordination_state().
+ */
+static inline bool coordination_read_node(struct coordination *c, struct str id,
+                                          struct coordination_node *out, bool *found,
+                                          struct err *err)
+{
+    return c->ops->read_node(c, id, out, found, err);
 }
 
 /* Replaces *data, sets its version or COORDINATION_ABSENT, and watches for one change. */

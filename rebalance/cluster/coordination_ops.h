@@ -39,7 +39,7 @@ struct coordination_state {
 enum coordination_change {
     COORDINATION_STATE,   /* another status, or another session: ask coordination_state() */
     COORDINATION_NODES,   /* a node came or went */
-    COORDINATION_NODE,    /* the data of the node `name` */
+    COORDINATION_NODE,    /* the node `name`: its data, or it went */
     COORDINATION_VALUE,   /* the value `name` */
     COORDINATION_GRANTED, /* we hold the lock `name` */
     COORDINATION_TAKEN,   /* the lock `name`, asked for or held, is ours no more */
@@ -51,7 +51,7 @@ struct coordination_event {
 };
 
 struct coordination_node {
-    struct str id, data; /* hostile bytes: anybody with the log-in may have written them */
+    struct str data; /* hostile bytes: anybody with the log-in may have written them */
     int32_t version;
     uint64_t session;  /* 0: no node of ours, as nothing ends it */
     bool is_too_large; /* above COORDINATION_DATA_MAX; data is empty */
@@ -76,8 +76,9 @@ struct coordination_ops {
     void (*state)(struct coordination *c, struct coordination_state *out);
     bool (*next)(struct coordination *c, struct coordination_event *out);
     bool (*join)(struct coordination *c, struct str id, struct str data, struct err *err);
-    bool (*nodes)(struct coordination *c, const struct coordination_node **nodes, size_t *n,
-                  struct err *err);
+    bool (*list)(struct coordination *c, const struct str **ids, size_t *n, struct err *err);
+    bool (*read_node)(struct coordination *c, struct str id, struct coordination_node *out,
+                      bool *found, struct err *err);
     bool (*read_value)(struct coordination *c, struct str name, struct buf *data,
                        int32_t *version, struct err *err);
     enum written (*write)(struct coordination *c, const struct coordination_write *w,

@@ -48,13 +48,12 @@ static bool apply(struct zookeeper *z, enum note_kind kind, struct str name)
         }
         z->is_lost_told = z->client == NULL && is_lost(z);
         return true;
-    case NOTE_NODES:
-    case NOTE_NODE:
-    case NOTE_GONE: zookeeper_nodes_expire(z, kind, name); return kind != NOTE_GONE;
     case NOTE_LOCK:
         zookeeper_locks_unsettle(z, name);
         zookeeper_locks_settle(z);
         return false;
+    case NOTE_NODES:
+    case NOTE_NODE:
     case NOTE_VALUE:
     case NOTE_GRANTED:
     case NOTE_TAKEN: return true;
@@ -87,10 +86,16 @@ static bool join(struct coordination *c, struct str id, struct str data, struct 
     return zookeeper_nodes_join(of(c), id, data, err);
 }
 
-static bool list_nodes(struct coordination *c, const struct coordination_node **nodes,
-                       size_t *n, struct err *err)
+static bool list_nodes(struct coordination *c, const struct str **ids, size_t *n,
+                       struct err *err)
 {
-    return zookeeper_nodes_list(of(c), nodes, n, err);
+    return zookeeper_nodes_list(of(c), ids, n, err);
+}
+
+static bool read_node(struct coordination *c, struct str id, struct coordination_node *out,
+                      bool *found, struct err *err)
+{
+    return zookeeper_nodes_read(of(c), id, out, found, err);
 }
 
 static bool read_value(struct coordination *c, struct str name, struct buf *data,
@@ -144,7 +149,8 @@ static const struct coordination_ops ops = {
     .state = copy_state,
     .next = next,
     .join = join,
-    .nodes = list_nodes,
+    .list = list_nodes,
+    .read_node = read_node,
     .read_value = read_value,
     .write = write_data,
     .lock = queue_for_lock,

@@ -26,7 +26,6 @@ enum note_kind {
     NOTE_STATE,
     NOTE_NODES,
     NOTE_NODE,
-    NOTE_GONE, /* a node went, and may come again under the same id; no event of its own */
     NOTE_VALUE,
     NOTE_LOCK, /* something around our place in the queue of a lock */
     NOTE_GRANTED,
@@ -53,9 +52,8 @@ struct zookeeper {
     struct buf told_name; /* of the last event */
     char *answer;         /* COORDINATION_DATA_MAX bytes for one read */
 
-    struct map *nodes; /* by id: struct known_node */
-    bool has_children; /* the ids of nodes are known, and their list is watched */
-    struct coordination_node *listed;
+    struct String_vector children; /* as they were listed last */
+    struct str *ids;               /* the same */
 
     struct map *locks; /* by name: struct queued */
 
@@ -109,10 +107,11 @@ int zookeeper_session_read(struct zookeeper *z, const char *path, struct str *da
                            struct Stat *stat);
 
 void zookeeper_nodes_forget(struct zookeeper *z);
-void zookeeper_nodes_expire(struct zookeeper *z, enum note_kind kind, struct str id);
 bool zookeeper_nodes_join(struct zookeeper *z, struct str id, struct str data, struct err *err);
-bool zookeeper_nodes_list(struct zookeeper *z, const struct coordination_node **nodes,
-                          size_t *n, struct err *err);
+bool zookeeper_nodes_list(struct zookeeper *z, const struct str **ids, size_t *n,
+                          struct err *err);
+bool zookeeper_nodes_read(struct zookeeper *z, struct str id, struct coordination_node *out,
+                          bool *found, struct err *err);
 enum written zookeeper_values_write(struct zookeeper *z, const struct coordination_write *w,
                                     struct err *err);
 bool zookeeper_values_read(struct zookeeper *z, struct str name, struct buf *data,

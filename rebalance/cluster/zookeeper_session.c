@@ -152,7 +152,7 @@ static struct str take_name(struct str *path)
     return name;
 }
 
-static enum note_kind tell_what(struct str path, int type, struct str *name)
+static enum note_kind tell_what(struct str path, struct str *name)
 {
     const struct str folder = take_name(&path);
 
@@ -162,7 +162,7 @@ static enum note_kind tell_what(struct str path, int type, struct str *name)
     if (str_equal(folder, STR("nodes")) && name->len == 0)
         return NOTE_NODES;
     if (str_equal(folder, STR("nodes")))
-        return type == ZOO_DELETED_EVENT ? NOTE_GONE : NOTE_NODE;
+        return NOTE_NODE;
     *name = folder;
     return NOTE_VALUE;
 }
@@ -179,7 +179,7 @@ void zookeeper_session_on_change(zhandle_t *client, int type, int state, const c
         return;
 
     const struct str below = {all.ptr + z->root.len + 1, all.len - z->root.len - 1};
-    const enum note_kind kind = tell_what(below, type, &name);
+    const enum note_kind kind = tell_what(below, &name);
 
     lock_acquire(&z->lock);
 
@@ -188,7 +188,7 @@ void zookeeper_session_on_change(zhandle_t *client, int type, int state, const c
     if (is_news)
         queue_note(z, kind, name);
     lock_release(&z->lock);
-    if (is_news && kind != NOTE_GONE)
+    if (is_news)
         z->wake(z->wake_ctx);
 }
 

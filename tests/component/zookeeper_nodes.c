@@ -89,6 +89,10 @@ static void a_change_of_one_node_is_one_wake_one_event_and_one_read(void **state
         join(&a, id, "x");
     }
     assert_int_equal(count_nodes(&b), 20);
+    for (int i = 0; i < 20; i++) {
+        snprintf(id, sizeof(id), "n%d", i);
+        find_node(&b, id);
+    }
     settle_seat(&b);
 
     const unsigned wakes = wakes_of(&b), requests = proxy_requests(p);
@@ -105,7 +109,7 @@ static void a_change_of_one_node_is_one_wake_one_event_and_one_read(void **state
     proxy_stop(p);
 }
 
-static void a_node_that_did_not_change_is_not_read_again(void **state)
+static void a_list_is_one_read_however_many_nodes_there_are(void **state)
 {
     struct proxy *p = proxy_start(server_port());
     struct seat a, b;
@@ -122,12 +126,29 @@ static void a_node_that_did_not_change_is_not_read_again(void **state)
     join(&a, "n3", "x");
     wait_for_event(&b, COORDINATION_NODES, "");
     assert_int_equal(count_nodes(&b), 3);
-    assert_int_equal(proxy_requests(p), requests + 2); /* the list, and n3 */
-    assert_int_equal(count_nodes(&b), 3);
-    assert_int_equal(proxy_requests(p), requests + 2);
+    assert_int_equal(proxy_requests(p), requests + 1);
     leave_seat(&a);
     leave_seat(&b);
     proxy_stop(p);
+}
+
+static void who_reads_a_node_is_told_that_it_went(void **state)
+{
+    struct coordination_node n;
+    struct err err = {0};
+    struct seat a, b;
+    bool found = true;
+
+    (void)state;
+    take_seat(&a, &plainly);
+    take_seat(&b, &plainly);
+    join(&a, "n1", "x");
+    find_node(&b, "n1");
+    leave_seat(&a);
+    wait_for_event(&b, COORDINATION_NODE, "n1");
+    assert_true(coordination_read_node(b.c, STR("n1"), &n, &found, &err));
+    assert_false(found);
+    leave_seat(&b);
 }
 
 static void who_comes_back_under_its_id_is_read_anew(void **state)
@@ -235,7 +256,6 @@ static void data_that_is_too_large_is_refused_and_foreign_one_is_marked(void **s
     plain_delete("/nodes/n2");
     large[COORDINATION_DATA_MAX] = '\0';
     join(&a, "n3", large);
-    wait_for_event(&a, COORDINATION_NODES, "");
     assert_int_equal(find_node(&a, "n3").data.len, COORDINATION_DATA_MAX);
     assert_false(find_node(&a, "n3").is_too_large);
     leave_seat(&a);
@@ -260,7 +280,7 @@ static void a_root_that_somebody_deletes_is_made_again(void **state)
 {
     struct seat a;
     struct err err = {0};
-    const struct coordination_node *nodes;
+    const struct str *ids;
     size_t n;
 
     (void)state;
@@ -272,7 +292,7 @@ static void a_root_that_somebody_deletes_is_made_again(void **state)
     plain_delete("/locks");
     plain_delete("");
     wait_for_event(&a, COORDINATION_NODES, "");
-    assert_false(coordination_nodes(a.c, &nodes, &n, &err));
+    assert_false(coordination_list(a.c, &ids, &n, &err));
     assert_int_equal(err.kind, ERR_RETRY);
     wait_for_status(&a, COORDINATION_CONNECTED);
     assert_int_equal(count_nodes(&a), 0);
@@ -286,7 +306,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup(a_write_of_an_older_version_differs_and_one_to_nothing_is_gone,
                            new_root),
     cmocka_unit_test_setup(a_change_of_one_node_is_one_wake_one_event_and_one_read, new_root),
-    cmocka_unit_test_setup(a_node_that_did_not_change_is_not_read_again, new_root),
+    cmocka_unit_test_setup(a_list_is_one_read_however_many_nodes_there_are, new_root),
+    cmocka_unit_test_setup(who_reads_a_node_is_told_that_it_went, new_root),
     cmocka_unit_test_setup(who_comes_back_under_its_id_is_read_anew, new_root),
     cmocka_unit_test_setup(an_id_of_a_living_session_is_to_be_tried_again_and_names_it,
                            new_root),

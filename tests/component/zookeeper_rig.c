@@ -205,34 +205,26 @@ void join(struct seat *s, const char *id, const char *data)
         fail_msg("%s", err.msg);
 }
 
-static const struct coordination_node *list_nodes(struct seat *s, size_t *n)
-{
-    const struct coordination_node *nodes = NULL;
-    struct err err = {0};
-
-    if (!coordination_nodes(s->c, &nodes, n, &err))
-        fail_msg("%s", err.msg);
-    return nodes;
-}
-
 size_t count_nodes(struct seat *s)
 {
-    size_t n;
+    const struct str *ids;
+    struct err err = {0};
+    size_t n = 0;
 
-    list_nodes(s, &n);
+    if (!coordination_list(s->c, &ids, &n, &err))
+        fail_msg("%s", err.msg);
     return n;
 }
 
 struct coordination_node find_node(struct seat *s, const char *id)
 {
-    size_t n;
-    const struct coordination_node *nodes = list_nodes(s, &n);
+    struct coordination_node n = {0};
+    struct err err = {0};
+    bool found = false;
 
-    for (size_t i = 0; i < n; i++)
-        if (str_equal(nodes[i].id, str_from(id)))
-            return nodes[i];
-    fail_msg("%s is not listed", id);
-    return (struct coordination_node){0};
+    if (!coordination_read_node(s->c, str_from(id), &n, &found, &err) || !found)
+        fail_msg("%s is not there: %s", id, err.msg);
+    return n;
 }
 
 void lock(struct seat *s, const char *name)

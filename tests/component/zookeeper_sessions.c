@@ -70,14 +70,14 @@ static void while_suspended_calls_fail_at_once_and_are_to_be_tried_again(void **
     struct proxy *p = proxy_start(server_port());
     struct seat a;
     struct err err = {0};
-    const struct coordination_node *nodes;
+    const struct str *ids;
     size_t n;
 
     (void)state;
     take_seat(&a, &(struct seat_options){.port = proxy_port(p)});
     proxy_set(p, PROXY_CUT);
     wait_for_status(&a, COORDINATION_SUSPENDED);
-    assert_false(coordination_nodes(a.c, &nodes, &n, &err));
+    assert_false(coordination_list(a.c, &ids, &n, &err));
     assert_int_equal(err.kind, ERR_RETRY);
     assert_false(coordination_join(a.c, STR("n1"), STR(""), &err));
     assert_int_equal(err.kind, ERR_RETRY);
@@ -99,6 +99,7 @@ static void what_changed_while_we_were_away_is_told_when_we_are_back(void **stat
     join(&b, "n1", "old");
     join(&c, "n2", "");
     assert_int_equal(count_nodes(&a), 2);
+    find_node(&a, "n1");
     proxy_set(p, PROXY_CUT);
     wait_for_status(&a, COORDINATION_SUSPENDED);
     plain_set("/nodes/n1", "new");

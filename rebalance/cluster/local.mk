@@ -13,21 +13,7 @@ libmillrace_a_SOURCES += \
 	%D%/cluster.c %D%/cluster.h \
 	%D%/cluster_plan.c %D%/cluster_plan.h \
 	%D%/cluster_state.c %D%/cluster_state.h \
-	%D%/coordination.h %D%/coordination_ops.h \
 	%D%/name_set.c %D%/name_set.h \
 	%D%/node_data.c %D%/node_data.h \
 	%D%/placement.c %D%/placement.h \
-	%D%/shared_text.c %D%/shared_text.h \
-	%D%/zookeeper.h \
-	%D%/zookeeper_name.c %D%/zookeeper_name.h
-if HAVE_ZOOKEEPER
-libmillrace_a_SOURCES += \
-	%D%/zookeeper.c \
-	%D%/zookeeper_locks.c \
-	%D%/zookeeper_nodes.c \
-	%D%/zookeeper_parts.h \
-	%D%/zookeeper_session.c \
-	%D%/zookeeper_values.c
-else
-libmillrace_a_SOURCES += %D%/zookeeper_absent.c
-endif
+	%D%/shared_text.c %D%/shared_text.h

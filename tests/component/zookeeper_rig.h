@@ -9,8 +9,8 @@
 #include "tests/component/parts.h"
 #include "tests/component/zookeeper_proxy.h"
 
-#include "rebalance/cluster/coordination.h"
-#include "rebalance/cluster/zookeeper.h"
+#include "rebalance/coordination/coordination.h"
+#include "rebalance/coordination/zookeeper.h"
 #include "src/base/buf.h"
 #include "src/base/lock.h"
 

@@ -2,8 +2,8 @@
 
 #include "tests/unit/unit.h"
 
-#include "rebalance/cluster/coordination_ops.h"
-#include "rebalance/cluster/zookeeper_name.h"
+#include "rebalance/coordination/coordination_ops.h"
+#include "rebalance/coordination/zookeeper_name.h"
 #include "src/base/buf.h"
 
 static void an_address_gives_servers_with_ports_and_a_root(void **state)

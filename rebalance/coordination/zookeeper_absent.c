@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "rebalance/cluster/zookeeper.h"
+#include "rebalance/coordination/zookeeper.h"
 
 /* Without the client's library: what the callers find in place of zookeeper.c. */
 bool zookeeper_open(const struct zookeeper_options *opt, struct coordination **out,

@@ -1,7 +1,7 @@
 #include "config.h"
 
-#include "rebalance/cluster/zookeeper_name.h"
-#include "rebalance/cluster/zookeeper_parts.h"
+#include "rebalance/coordination/zookeeper_name.h"
+#include "rebalance/coordination/zookeeper_parts.h"
 
 #include <assert.h>
 

@@ -8,43 +8,36 @@
  * read again and compare. ERR_REJECT: a name, data or rights that will not do; the message has
  * the fix. A name is 1 to 200 printable ASCII characters without "/".
  *
- * @thread one at a time; coordination_state() any
+ * @thread one at a time; coordination_state(), which does not block, any
  */
-#ifndef REBALANCE_CLUSTER_COORDINATION_H
-#define REBALANCE_CLUSTER_COORDINATION_H
+#ifndef REBALANCE_COORDINATION_COORDINATION_H
+#define REBALANCE_COORDINATION_COORDINATION_H
 
-#include "rebalance/cluster/coordination_ops.h"
+#include "rebalance/coordination/coordination_ops.h"
 
-/* Copies the state of now. Does not block. */
 static inline void coordination_state(struct coordination *c, struct coordination_state *out)
 {
     c->ops->state(c, out);
 }
 
-/*
- * Takes the next event; false: none waits. Keeps the connection, too: call it after each wake,
+/* Takes the next event; false: none waits. Keeps the connection, too: call it after each wake,
  * and once a second, until it is false. The call after the one that told of COORDINATION_LOST
- * opens a new session, in which nothing is joined, watched or locked.
- */
+ * opens a new session, in which nothing is joined, watched or locked. */
 static inline bool coordination_next(struct coordination *c, struct coordination_event *out)
 {
     return c->ops->next(c, out);
 }
 
-/*
- * Be a node while the session lives. If we are it already, replaces the data. ERR_RETRY while
- * the node of an earlier session of this id is still there.
- */
+/* Be a node while the session lives. If we are it already, replaces the data. ERR_RETRY while
+ * the node of an earlier session of this id is still there. */
 static inline bool coordination_join(struct coordination *c, struct str id, struct str data,
                                      struct err *err)
 {
     return c->ops->join(c, id, data, err);
 }
 
-/*
- * Lists the ids of all nodes in no order, and watches the list for one change. *ids is valid
- * until the next call of it.
- */
+/* Lists the ids of all nodes in no order, valid until the next call of it, and watches the list
+ * for one change. */
 static inline bool coordination_list(struct coordination *c, const struct str **ids, size_t *n,
                                      struct err *err)
 {
@@ -76,10 +69,8 @@ coordination_write(struct coordination *c, const struct coordination_write *w, s
     return c->ops->write(c, w, err);
 }
 
-/*
- * Queues for a lock, once; COORDINATION_GRANTED follows. Does not wait for the lock. After true
- * the place in the queue is kept, or taken once connected again, while the session lives.
- */
+/* Queues for a lock, once; COORDINATION_GRANTED follows. Does not wait for the lock. After true
+ * the place in the queue is kept, or taken once connected again, while the session lives. */
 static inline bool coordination_lock(struct coordination *c, struct str name, struct err *err)
 {
     return c->ops->lock(c, name, err);
@@ -91,10 +82,8 @@ static inline bool coordination_holds(struct coordination *c, struct str name)
     return c->ops->holds(c, name);
 }
 
-/*
- * Gives a lock back, or the place in its queue; true if we have neither. ERR_RETRY: we do not
- * hold it any more, and coordination_next() will tell the server.
- */
+/* Gives a lock back, or the place in its queue; true if we have neither. ERR_RETRY: we do not
+ * hold it any more, and coordination_next() will tell the server. */
 static inline bool coordination_unlock(struct coordination *c, struct str name, struct err *err)
 {
     return c->ops->unlock(c, name, err);

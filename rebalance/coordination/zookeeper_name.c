@@ -1,8 +1,8 @@
 #include "config.h"
 
-#include "rebalance/cluster/zookeeper_name.h"
+#include "rebalance/coordination/zookeeper_name.h"
 
-#include "rebalance/cluster/coordination_ops.h"
+#include "rebalance/coordination/coordination_ops.h"
 #include "src/base/buf.h"
 
 #include <string.h>

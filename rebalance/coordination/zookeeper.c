@@ -1,9 +1,9 @@
 #include "config.h"
 
-#include "rebalance/cluster/zookeeper.h"
+#include "rebalance/coordination/zookeeper.h"
 
-#include "rebalance/cluster/zookeeper_name.h"
-#include "rebalance/cluster/zookeeper_parts.h"
+#include "rebalance/coordination/zookeeper_name.h"
+#include "rebalance/coordination/zookeeper_parts.h"
 
 #include "src/base/mem.h"
 

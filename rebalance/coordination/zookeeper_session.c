@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "rebalance/cluster/zookeeper_parts.h"
+#include "rebalance/coordination/zookeeper_parts.h"
 
 #include "src/base/clock.h"
 #include "src/base/mem.h"

@@ -3,8 +3,8 @@
  *
  * Pure.
  */
-#ifndef REBALANCE_CLUSTER_ZOOKEEPER_NAME_H
-#define REBALANCE_CLUSTER_ZOOKEEPER_NAME_H
+#ifndef REBALANCE_COORDINATION_ZOOKEEPER_NAME_H
+#define REBALANCE_COORDINATION_ZOOKEEPER_NAME_H
 
 #include "src/base/base.h"
 #include "src/base/err.h"

@@ -1,16 +1,16 @@
 /*
  * The parts of the coordination by ZooKeeper: session, nodes, values, locks.
- * Only files of rebalance/cluster include this, in a build with the client's library.
+ * Only files of rebalance/coordination include this, in a build with the client's library.
  *
  * zookeeper_session.c has the client's handle, its callbacks and what every call needs;
  * zookeeper_nodes.c, zookeeper_values.c and zookeeper_locks.c translate one kind of thing each;
  * zookeeper.c joins them.
  */
-#ifndef REBALANCE_CLUSTER_ZOOKEEPER_PARTS_H
-#define REBALANCE_CLUSTER_ZOOKEEPER_PARTS_H
+#ifndef REBALANCE_COORDINATION_ZOOKEEPER_PARTS_H
+#define REBALANCE_COORDINATION_ZOOKEEPER_PARTS_H
 #ifdef HAVE_ZOOKEEPER
 
-#include "rebalance/cluster/coordination_ops.h"
+#include "rebalance/coordination/coordination_ops.h"
 #include "src/base/base.h"
 #include "src/base/buf.h"
 #include "src/base/list.h"

@@ -4,8 +4,8 @@
  * Below the root: nodes/ID (ephemeral), locks/NAME/GUID-SEQUENCE (ephemeral, in a queue), and
  * the values. The client's own two threads only note events and call `wake`.
  */
-#ifndef REBALANCE_CLUSTER_ZOOKEEPER_H
-#define REBALANCE_CLUSTER_ZOOKEEPER_H
+#ifndef REBALANCE_COORDINATION_ZOOKEEPER_H
+#define REBALANCE_COORDINATION_ZOOKEEPER_H
 
 #include "src/base/base.h"
 #include "src/base/err.h"

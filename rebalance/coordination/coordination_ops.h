@@ -1,9 +1,9 @@
 /*
  * What an implementation of the coordination gives, and the values that its calls take.
- * rebalance/cluster/coordination.h has the calls, and says what each does.
+ * rebalance/coordination/coordination.h has the calls, and says what each does.
  */
-#ifndef REBALANCE_CLUSTER_COORDINATION_OPS_H
-#define REBALANCE_CLUSTER_COORDINATION_OPS_H
+#ifndef REBALANCE_COORDINATION_COORDINATION_OPS_H
+#define REBALANCE_COORDINATION_COORDINATION_OPS_H
 
 #include "src/base/err.h"
 #include "src/base/str.h"

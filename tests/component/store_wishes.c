@@ -421,7 +421,7 @@ static void a_server_may_have_a_lower_limit(void **state)
 
 static void put_many(int from, int to)
 {
-    char guid[16];
+    char guid[24];
 
     for (int i = from; i < to; i++) {
         snprintf(guid, sizeof(guid), "many-%d", i);

@@ -54,13 +54,13 @@ struct fence {
     struct str name;
     uint64_t id;
 };
-#define OF_NOBODY     ((struct fence){FENCE_NOBODY})
-#define OF_TOPIC(n)   ((struct fence){FENCE_TOPIC, .name = (n)})
-#define OF_INDEX(n)   ((struct fence){FENCE_INDEX, .name = (n)})
-#define OF_VERSION(n) ((struct fence){FENCE_VERSION, .name = (n)})
-#define OF_TABLE(n)   ((struct fence){FENCE_TABLE, .name = (n)})
-#define OF_VALUE(n)   ((struct fence){FENCE_VALUE, .name = (n)})
-#define OF_JOB(n)     ((struct fence){FENCE_JOB, .id = (n)})
+#define OF_NOBODY     ((struct fence){.kind = FENCE_NOBODY})
+#define OF_TOPIC(n)   ((struct fence){.kind = FENCE_TOPIC, .name = (n)})
+#define OF_INDEX(n)   ((struct fence){.kind = FENCE_INDEX, .name = (n)})
+#define OF_VERSION(n) ((struct fence){.kind = FENCE_VERSION, .name = (n)})
+#define OF_TABLE(n)   ((struct fence){.kind = FENCE_TABLE, .name = (n)})
+#define OF_VALUE(n)   ((struct fence){.kind = FENCE_VALUE, .name = (n)})
+#define OF_JOB(n)     ((struct fence){.kind = FENCE_JOB, .id = (n)})
 
 /* Lock the store and begin a transaction that only reads.  After success call store_end(). */
 bool store_begin(struct store *s, struct err *err) TAKES_IF(true, s->lock) MUST_CHECK;

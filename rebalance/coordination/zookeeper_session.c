@@ -25,7 +25,7 @@ static void on_words(const char *message)
     lock_release(&words_lock);
 }
 
-NEEDS(z->lock) static void queue_note(struct zookeeper *z, enum note_kind kind, struct str name)
+static void queue_note(struct zookeeper *z, enum note_kind kind, struct str name) NEEDS(z->lock)
 {
     LIST_EACH(l, &z->notes)
     {

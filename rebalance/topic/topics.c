@@ -175,7 +175,7 @@ static bool begin(struct coordinator *co, struct topic *t, struct pipeline *p,
  * Own the topic before anything of it is read that its last owner may still change.  An attempt
  * to start that fails keeps the term for the next one.
  */
-static bool own(struct coordinator *co, struct topic *t, struct err *err)
+static bool own(struct coordinator *co, struct topic *t, struct err *err) NEEDS(co->admin_lock)
 {
     const bool was_lost = t->why.kind == ERR_STOP;
     struct buf thing = {0};
@@ -191,6 +191,7 @@ static bool own(struct coordinator *co, struct topic *t, struct err *err)
 
 static bool start_pipeline(struct coordinator *co, struct topic *t,
                            const struct topic_definition *d, struct err *err)
+    NEEDS(co->admin_lock)
 {
     struct server_access *server = NULL;
     struct buf start = {0}, spill = {0};
@@ -240,6 +241,7 @@ static bool start_pipeline(struct coordinator *co, struct topic *t,
 }
 
 static void try_start(struct coordinator *co, struct topic *t, const struct topic_definition *d)
+    NEEDS(co->admin_lock)
 {
     struct err err = {0};
 

@@ -7,8 +7,6 @@
 
 #include "src/base/log.h"
 
-#include <stdlib.h>
-
 static void leave(struct coordinator *co, struct topic *t) NEEDS(co->admin_lock)
 {
     log_info("another node has taken the topic: storing nothing more",
@@ -30,23 +28,13 @@ void coordinator_leave_lost(struct coordinator *co)
             leave(co, t);
 }
 
-static bool has_failed(const struct topic *t)
-{
-    struct pipeline_status s = {0};
-
-    if (t->pipeline == NULL)
-        return false;
-    pipeline_status(t->pipeline, &s);
-    free(s.gtids);
-    return s.source.state == SOURCE_FAILED;
-}
-
 void coordinator_ask_failed(struct coordinator *co)
 {
     struct err why = {0};
 
     for (struct topic *t = co->topics->first; t != NULL; t = t->next)
-        if (has_failed(t) && !coordinator_ask_owner(co, str_from(t->name), &why))
+        if (t->pipeline != NULL && pipeline_has_failed(t->pipeline) &&
+            !coordinator_ask_owner(co, str_from(t->name), &why))
             log_debug("a failed topic", KV("topic", (const char *)t->name),
                       KV("owner", (const char *)why.msg));
     coordinator_leave_lost(co);

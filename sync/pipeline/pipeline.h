@@ -172,6 +172,8 @@ struct read_links pipeline_links(struct pipeline *p, struct stop *stop, int64_t 
  * start_point_move() continues.
  */
 const char *pipeline_moved_to(const struct pipeline *p);
+/* Has its source failed?  Wakes nobody, unlike pipeline_status(). */
+bool pipeline_has_failed(struct pipeline *p);
 /*
  * Returns false if an earlier daemon, or pipeline, may have read more of this server than this
  * one has.

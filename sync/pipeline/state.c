@@ -174,6 +174,11 @@ const char *pipeline_moved_to(const struct pipeline *p)
     return server_switch_to(&p->server_switch);
 }
 
+bool pipeline_has_failed(struct pipeline *p)
+{
+    return source_status(p->source).state == SOURCE_FAILED;
+}
+
 bool pipeline_has_caught_up(struct pipeline *p)
 {
     return saver_has_caught_up(p->saver);

@@ -45,8 +45,9 @@ struct topic {
 
     /* Guarded by admin_lock. */
     uint64_t term;
-    bool term_is_fresh;  /* no pipeline has started under it */
-    uint64_t next_epoch; /* epoch taken for the move to another server; 0: none */
+    bool term_is_fresh;   /* no pipeline has started under it */
+    bool needs_take_over; /* another node had it since this one worked on it */
+    uint64_t next_epoch;  /* epoch taken for the move to another server; 0: none */
     int64_t move_again_ms;
     int64_t gap_ms; /* monotonic: when a gap was last closed; 0: never */
 };

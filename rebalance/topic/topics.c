@@ -171,22 +171,35 @@ static bool begin(struct coordinator *co, struct topic *t, struct pipeline *p,
     return true;
 }
 
+/* What the last owner stored; the catalogue may be of before the topic was lost. */
+static bool take_over(struct coordinator *co, struct topic *t, struct err *err)
+    NEEDS(co->admin_lock)
+{
+    if (!t->needs_take_over)
+        return true;
+    t->needs_take_over =
+        !coordinator_refresh(co, err) || !coordinator_take_over(co, str_from(t->name), err);
+    return !t->needs_take_over;
+}
+
 /*
  * Own the topic before anything of it is read that its last owner may still change.  An attempt
  * to start that fails keeps the term for the next one.
  */
 static bool own(struct coordinator *co, struct topic *t, struct err *err) NEEDS(co->admin_lock)
 {
-    const bool was_lost = t->why.kind == ERR_STOP;
     struct buf thing = {0};
 
-    if (t->term_is_fresh && coordinator_owns(co, str_from(t->name)))
-        return true;
+    if (!coordinator_owns(co, str_from(t->name))) {
+        t->term_is_fresh = false;
+        t->needs_take_over = true;
+        t->next_epoch = 0; /* the other node may have used it */
+    }
     buf_printf(&thing, "topic/%s", t->name);
-    t->term_is_fresh = cluster_own(co->cluster, buf_str(&thing), &t->term, err) &&
-                       (!was_lost || coordinator_take_over(co, str_from(t->name), err));
+    t->term_is_fresh =
+        t->term_is_fresh || cluster_own(co->cluster, buf_str(&thing), &t->term, err);
     buf_free(&thing);
-    return t->term_is_fresh;
+    return t->term_is_fresh && take_over(co, t, err);
 }
 
 static bool start_pipeline(struct coordinator *co, struct topic *t,

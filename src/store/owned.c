@@ -87,10 +87,10 @@ bool store_take_term(struct store *s, struct str thing, uint64_t *term, struct e
               store_select_number(s, "SELECT term FROM term WHERE thing = ?",
                                   BINDS(TEXT(thing)), term, NULL, err);
 
-    if (!store_end(s, ok, err))
-        return false;
-    note(&s->owned, thing, *term);
-    return true;
+    /* Before others can compare the new term with our old one. */
+    if (ok)
+        note(&s->owned, thing, *term);
+    return store_end(s, ok, err);
 }
 
 void store_lose_term(struct store *s, struct str thing)

@@ -48,7 +48,7 @@ static void doubt(struct barrier *b)
 {
     b->mine.is_known = b->has_state = false;
     for (size_t i = 0; i < b->n_nodes; i++)
-        b->nodes[i].is_known = b->nodes[i].is_reading = false;
+        b->nodes[i].is_known = b->nodes[i].is_reading = b->nodes[i].is_gone = false;
     if (b->phase != PHASE_NONE)
         barrier_lead_from(b, PHASE_GATHER);
     if (b->is_registered)
@@ -139,6 +139,7 @@ static void on_nodes(struct barrier *b, const struct barrier_event *e)
         old = barrier_find(b, ids[i]);
         if (old != NULL) {
             nodes[n] = *old;
+            nodes[n].is_gone = false;
             n_kept++;
             old->data = old->written = (struct node_data){0};
             set_buf(&nodes[n].id, ids[i]);
@@ -202,7 +203,8 @@ static void on_node(struct barrier *b, const struct barrier_event *e)
     if (node == NULL || e->token != node->token || !node->is_reading)
         return;
     node->is_reading = false;
-    if (e->version < 0) {
+    node->is_gone = e->version < 0;
+    if (node->is_gone) {
         node->is_known = false;
         if (is_ours)
             lose_our_node(b);
@@ -220,7 +222,8 @@ static void on_node_changed(struct barrier *b, const struct barrier_event *e)
     const bool is_ours = str_equal(e->node, buf_str(&b->id));
     struct barrier_node *node = is_ours ? &b->mine : barrier_find(b, e->node);
 
-    if (node != NULL && b->link == LINK_CONNECTED && (is_ours || b->phase != PHASE_NONE))
+    if (node != NULL && b->link == LINK_CONNECTED &&
+        (is_ours ? b->is_registered : b->phase != PHASE_NONE))
         barrier_read(b, node);
 }
 
@@ -296,7 +299,7 @@ static void on_lock_granted(struct barrier *b, const struct barrier_event *e)
     b->lock_ms = b->now_ms;
     name_set_clear(&b->silent);
     for (size_t i = 0; i < b->n_nodes; i++)
-        b->nodes[i].is_known = b->nodes[i].is_reading = false;
+        b->nodes[i].is_known = b->nodes[i].is_reading = b->nodes[i].is_gone = false;
     barrier_lead_from(b, PHASE_GATHER);
 }
 

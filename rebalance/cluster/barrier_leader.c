@@ -20,6 +20,13 @@ static void release(struct barrier *b)
     (void)barrier_add(b, BARRIER_LEAVE);
 }
 
+/* A node that is gone and still listed is waited for: another list follows. */
+static void read_unknown(struct barrier *b, struct barrier_node *node)
+{
+    if (!node->is_known && !node->is_reading && !node->is_gone && node != &b->mine)
+        barrier_read(b, node);
+}
+
 /* Reads what is not known. Returns true if all of it is. */
 static bool gather(struct barrier *b)
 {
@@ -31,8 +38,7 @@ static bool gather(struct barrier *b)
         struct barrier_node *node = barrier_at(b, i);
 
         all = all && node->is_known && !node->is_writing;
-        if (!node->is_known && !node->is_reading && node != &b->mine)
-            barrier_read(b, node);
+        read_unknown(b, node);
     }
     return all;
 }
@@ -69,10 +75,10 @@ static void choose_members(struct barrier *b, struct cluster_state *next)
     }
 }
 
-/* Sessions rise even if somebody deleted the state. */
+/* Sessions rise even if somebody deleted the state, or our own last one was never read. */
 static uint64_t next_session(struct barrier *b)
 {
-    uint64_t newest = b->state.session;
+    uint64_t newest = b->state.session > b->session ? b->state.session : b->session;
 
     for (size_t i = 0; i < b->n_nodes; i++) {
         const uint64_t session = barrier_at(b, i)->data.session;
@@ -126,6 +132,8 @@ static void lead_gather(struct barrier *b)
         release(b);
     else if (gather(b) && !b->is_state_writing && b->now_ms >= settled_at(b))
         decide(b);
+    else if (b->now_ms - b->phase_ms >= b->options.stop_limit_ms)
+        release(b); /* another node may be able to */
 }
 
 static bool is_ours(const struct barrier *b)
@@ -203,11 +211,14 @@ static bool clean_node(struct barrier *b, struct barrier_node *node)
 static bool init_node(struct barrier *b, struct barrier_node *node)
 {
     const struct node_data *d = &node->data;
+    const struct name_set *planned = barrier_planned(b, buf_str(&node->id));
 
     if (d->session != b->session || d->status == NODE_CLEAN)
         return false; /* it began anew, or somebody leads a newer rebalance */
+    if (planned == NULL)
+        return false; /* we planned for others */
     if (d->status == NODE_CLEAN_OK)
-        command(b, node, NODE_INIT, barrier_planned(b, buf_str(&node->id)));
+        command(b, node, NODE_INIT, planned);
     return true;
 }
 
@@ -222,8 +233,7 @@ static size_t tell_members(struct barrier *b)
         if (!barrier_is_member(b, buf_str(&node->id)) || barrier_has_answered(b, node))
             continue;
         n_silent++;
-        if (!node->is_known && !node->is_reading && node != &b->mine)
-            barrier_read(b, node);
+        read_unknown(b, node);
         if (!node->is_known || node->is_writing)
             continue;
         if (!(b->phase == PHASE_CLEAN ? clean_node : init_node)(b, node))

@@ -12,6 +12,13 @@ static bool is_ready(const struct barrier *b)
            !barrier_work_is_any(b);
 }
 
+/* The last rebalance counted on us, ended, and told us nothing: our data was written anew. */
+static bool is_passed_over(const struct barrier *b)
+{
+    return b->mine.data.session < b->state.session && !b->mine.is_writing &&
+           barrier_is_member(b, buf_str(&b->id));
+}
+
 static bool is_any_refused(const struct barrier *b)
 {
     for (size_t i = 0; i < b->n_things; i++) {
@@ -76,7 +83,7 @@ enum barrier_need barrier_needs(const struct barrier *b)
         return NEED_ASKED;
     if (b->revision > b->state.revision)
         return NEED_THINGS;
-    if (is_ready(b))
+    if (is_ready(b) || is_passed_over(b))
         return NEED_SELF;
     if (is_any_refused(b))
         return NEED_REFUSED;

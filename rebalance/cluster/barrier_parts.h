@@ -50,6 +50,7 @@ enum barrier_phase {
 struct barrier_node {
     struct buf id;
     bool is_known, is_reading, is_writing;
+    bool is_gone;   /* it was read and is not there; the next list says whether it came back */
     uint64_t token; /* of the newest read */
     int64_t version;
     struct node_data data;

@@ -77,7 +77,7 @@ bool barrier_plan_is_kept(struct barrier *b)
             return false;
         d = &(str_equal(b->plan_ids.list[i], buf_str(&b->id)) ? &b->mine : node)->data;
         if (!name_set_equal(&d->jobs, &b->plan[i]) || d->status == NODE_CLEAN ||
-            d->status == NODE_CLEAN_OK || d->session > b->state.session)
+            d->status == NODE_CLEAN_OK || d->session != b->state.session)
             return false;
     }
     return true;

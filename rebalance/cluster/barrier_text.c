@@ -60,6 +60,17 @@ static void put_limit(const struct barrier *b, struct buf *out)
                (long long)((left_ms > 0 ? left_ms : 0) + 999) / 1000);
 }
 
+/* By the name of its machine; by its id if we have not read that. */
+static void put_node(const struct barrier *b, struct buf *out, struct str id)
+{
+    size_t at;
+    struct str name = {0};
+
+    if (barrier_lists(b, id, &at))
+        name = buf_str(&barrier_seen(b, at)->data.name);
+    buf_printf(out, "node %" STR_FMT, STR_ARG(name.len > 0 ? name : id));
+}
+
 static void put_nodes(const struct barrier *b, struct buf *out)
 {
     const char *comma = "";
@@ -70,7 +81,8 @@ static void put_nodes(const struct barrier *b, struct buf *out)
 
         if (!barrier_is_member(b, buf_str(&node->id)) || barrier_has_answered(b, node))
             continue;
-        buf_printf(out, "%snode %" STR_FMT, comma, STR_ARG(buf_str(&node->id)));
+        buf_append(out, str_from(comma));
+        put_node(b, out, buf_str(&node->id));
         comma = ", ";
     }
     buf_append(out, b->phase == PHASE_CLEAN ? STR(" to stop what it gives away (CLEAN_OK)")
@@ -112,10 +124,11 @@ static bool put_others(const struct barrier *b, struct buf *out)
 {
     if (b->lock == LOCK_QUEUED)
         buf_printf(out, "waits for the lock, to rebalance: %s", reasons[b->need]);
-    else if (b->state.is_running)
-        buf_printf(out, "waits for node %" STR_FMT " to end rebalance %llu",
-                   STR_ARG(buf_str(&b->state.leader)), (unsigned long long)b->state.session);
-    else if (b->need != NEED_NOTHING)
+    else if (b->state.is_running) {
+        buf_append(out, STR("waits for "));
+        put_node(b, out, buf_str(&b->state.leader));
+        buf_printf(out, " to end rebalance %llu", (unsigned long long)b->state.session);
+    } else if (b->need != NEED_NOTHING)
         buf_printf(out, "waits for another node to rebalance: %s", reasons[b->need]);
     else if (!barrier_is_member(b, buf_str(&b->id)))
         buf_append(out, STR("waits for a rebalance that includes this node"));

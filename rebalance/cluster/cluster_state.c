@@ -7,7 +7,7 @@
 
 static void read_session(struct json_reader *r, void *s)
 {
-    (void)json_read_u64(r, &((struct cluster_state *)s)->session);
+    shared_text_read_number(r, &((struct cluster_state *)s)->session);
 }
 
 static void read_running(struct json_reader *r, void *s)
@@ -22,17 +22,17 @@ static void read_leader(struct json_reader *r, void *s)
 
 static void read_revision(struct json_reader *r, void *s)
 {
-    (void)json_read_u64(r, &((struct cluster_state *)s)->revision);
+    shared_text_read_number(r, &((struct cluster_state *)s)->revision);
 }
 
 static void read_asked(struct json_reader *r, void *s)
 {
-    (void)json_read_u64(r, &((struct cluster_state *)s)->asked);
+    shared_text_read_number(r, &((struct cluster_state *)s)->asked);
 }
 
 static void read_planned(struct json_reader *r, void *s)
 {
-    (void)json_read_u64(r, &((struct cluster_state *)s)->planned);
+    shared_text_read_number(r, &((struct cluster_state *)s)->planned);
 }
 
 static void read_members(struct json_reader *r, void *s)

@@ -63,7 +63,7 @@ static void read_status(struct json_reader *r, void *d)
 
 static void read_session(struct json_reader *r, void *d)
 {
-    (void)json_read_u64(r, &((struct node_data *)d)->session);
+    shared_text_read_number(r, &((struct node_data *)d)->session);
 }
 
 static void read_job_type(struct json_reader *r, void *d)
@@ -86,7 +86,7 @@ static void read_parameters(struct json_reader *r, void *d)
 
 static void read_threads(struct json_reader *r, void *d)
 {
-    (void)json_read_u64(r, &((struct node_data *)d)->n_threads);
+    shared_text_read_number(r, &((struct node_data *)d)->n_threads);
 }
 
 static void read_evacuated(struct json_reader *r, void *d)

@@ -69,6 +69,12 @@ void shared_text_read_name(struct json_reader *r, struct buf *name)
         json_reader_fail(r, "a name that is too long");
 }
 
+void shared_text_read_number(struct json_reader *r, uint64_t *number)
+{
+    if (json_read_u64(r, number) && *number > SHARED_NUMBER_MAX)
+        json_reader_fail(r, "a number that is too large");
+}
+
 void shared_text_read_names(struct json_reader *r, struct name_set *names)
 {
     struct buf name = {0};

@@ -14,11 +14,15 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct name_set;
 
 #define SHARED_TEXT_MAX ((size_t)64 * 1024) /* a longer text is refused */
 #define SHARED_NAME_MAX 255                 /* a longer name is refused */
+/* A larger number is refused: programs that read numbers as floating point take it for another.
+ */
+#define SHARED_NUMBER_MAX ((uint64_t)1 << 53)
 
 /* A member of the object that is parsed into an object of the caller's. */
 struct shared_member {
@@ -37,8 +41,9 @@ bool shared_text_parse(struct str text, const struct shared_member *members, siz
 /* Appends the unknown members to the object that w writes. */
 void shared_text_write_unknown(struct json_writer *w, const struct buf *unknown);
 
-/* These replace what the value had. A text longer than SHARED_NAME_MAX is a fault. */
+/* These replace what the value had. What is longer or larger than the limits is a fault. */
 void shared_text_read_name(struct json_reader *r, struct buf *name);
+void shared_text_read_number(struct json_reader *r, uint64_t *number);
 void shared_text_read_names(struct json_reader *r, struct name_set *names);
 void shared_text_put_names(struct json_writer *w, struct str key, const struct name_set *names);
 

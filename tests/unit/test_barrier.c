@@ -338,6 +338,61 @@ static void whoever_has_an_older_list_of_things_leads_nothing(void **state)
     tear_down();
 }
 
+/* Node b holds the lock, and has asked for the data of a. */
+static void hold_the_lock(void)
+{
+    read_state("{\"session\":5,\"members\":[\"a\",\"b\"],\"revision\":1,\"asked\":1}");
+    now_ms += 200;
+    take((struct barrier_event){.kind = BARRIER_TIME});
+    assert_non_null(find(BARRIER_ENTER, NULL));
+    take((struct barrier_event){.kind = BARRIER_LOCK_GRANTED});
+    note_tokens();
+    assert_non_null(find(BARRIER_READ, NULL));
+}
+
+static void
+a_node_that_is_gone_and_still_listed_is_not_read_again_before_the_next_list(void **state)
+{
+    (void)state;
+    set_up();
+    hold_the_lock();
+    take((struct barrier_event){
+        .kind = BARRIER_NODE, .node = STR("a"), .token = node_token, .version = -1});
+    assert_null(find(BARRIER_READ, NULL));
+    now_ms += 1000;
+    take((struct barrier_event){.kind = BARRIER_TIME});
+    assert_null(find(BARRIER_READ, NULL));
+    take((struct barrier_event){.kind = BARRIER_NODES, .list = both, .n = 2});
+    assert_non_null(find(BARRIER_READ, NULL));
+    tear_down();
+}
+
+static void whoever_cannot_learn_what_it_needs_gives_the_lock_to_another(void **state)
+{
+    (void)state;
+    set_up();
+    hold_the_lock();
+    for (int i = 0; i < 4; i++) {
+        assert_null(find(BARRIER_LEAVE, NULL));
+        now_ms += 2000;
+        take((struct barrier_event){.kind = BARRIER_TIME});
+    }
+    assert_non_null(find(BARRIER_LEAVE, NULL));
+    tear_down();
+}
+
+static void a_member_that_the_last_rebalance_passed_over_asks_for_another(void **state)
+{
+    (void)state;
+    set_up();
+    read_state("{\"session\":6,\"members\":[\"a\",\"b\"],\"revision\":1}");
+    assert_false(barrier_is_normal(b));
+    now_ms += 200;
+    take((struct barrier_event){.kind = BARRIER_TIME});
+    assert_non_null(find(BARRIER_ENTER, NULL));
+    tear_down();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -353,6 +408,10 @@ int main(void)
         cmocka_unit_test(what_a_newer_program_wrote_stays_in_our_data),
         cmocka_unit_test(a_wish_that_nobody_takes_is_answered_within_its_limit),
         cmocka_unit_test(whoever_has_an_older_list_of_things_leads_nothing),
+        cmocka_unit_test(
+            a_node_that_is_gone_and_still_listed_is_not_read_again_before_the_next_list),
+        cmocka_unit_test(whoever_cannot_learn_what_it_needs_gives_the_lock_to_another),
+        cmocka_unit_test(a_member_that_the_last_rebalance_passed_over_asks_for_another),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

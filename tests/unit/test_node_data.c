@@ -52,7 +52,7 @@ static void make_any(struct node_data *d, struct random *r)
     put_any(&d->version, r);
     d->cloud = (enum cloud_status)random_below(r, CLOUD_REBALANCING + 1);
     d->status = (enum node_status)random_below(r, NODE_NORMAL + 1);
-    d->session = random_below(r, 2) == 0 ? UINT64_MAX : random_below(r, 100);
+    d->session = random_below(r, 2) == 0 ? SHARED_NUMBER_MAX : random_below(r, 100);
     put_any(&d->job_type, r);
     add_any(&d->jobs, r);
     put_any(&d->parameters, r);
@@ -154,6 +154,7 @@ static void what_is_no_data_of_a_node_is_refused(void **state)
         "{\"id\":\"a\",\"session\":-1}",
         "{\"id\":\"a\",\"session\":\"1\"}",
         "{\"id\":\"a\",\"session\":18446744073709551616}",
+        "{\"id\":\"a\",\"session\":9007199254740993}",
         "{\"id\":\"a\",\"node_status\":\"CLEANED\"}",
         "{\"id\":\"a\",\"node_status\":1}",
         "{\"id\":\"a\",\"cloud_status\":\"CLEAN\"}",

@@ -10,7 +10,7 @@ libmillrace_a_SOURCES += \
 	%D%/barrier_self.c \
 	%D%/barrier_text.c \
 	%D%/barrier_work.c %D%/barrier_parts.h \
-	%D%/cluster.c %D%/cluster.h \
+	%D%/cluster.c %D%/cluster.h %D%/cluster_ops.h \
 	%D%/cluster_plan.c %D%/cluster_plan.h \
 	%D%/cluster_state.c %D%/cluster_state.h \
 	%D%/name_set.c %D%/name_set.h \

@@ -69,6 +69,11 @@ void open_seat(struct seat *s, const struct seat_options *opt)
     begin_seat(s, opt, servers);
 }
 
+void append_address(struct buf *out, uint16_t port)
+{
+    buf_printf(out, "127.0.0.1:%u%s", port, root);
+}
+
 void open_seat_at(struct seat *s, const char *address)
 {
     begin_seat(s, &(struct seat_options){0}, address);

@@ -20,7 +20,8 @@
 #define TIMEOUT_MS 4000
 #define LIMIT_MS   20000
 
-extern const struct test_part nodes_part, values_part, locks_part, session_part, rights_part;
+extern const struct test_part nodes_part, values_part, locks_part, session_part, rights_part,
+    members_part;
 
 /* The deciding thread is the test's. */
 struct seat {
@@ -68,6 +69,9 @@ size_t count_nodes(struct seat *s);
 struct coordination_node find_node(struct seat *s, const char *id);
 void lock(struct seat *s, const char *name);
 bool holds(struct seat *s, const char *name);
+
+/* The address of this test's root at the server, or at a proxy. */
+void append_address(struct buf *out, uint16_t port);
 
 /* The plain client: paths are below this test's root. */
 zhandle_t *plain(void);

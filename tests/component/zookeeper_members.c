@@ -1,0 +1,325 @@
+/* Members of a cluster at a real ZooKeeper, whose work is a note in a book that all share. */
+#include "config.h"
+
+#include "tests/component/zookeeper_rig.h"
+
+#include "rebalance/member/member.h"
+
+#include "src/base/arena.h"
+#include "src/base/clock.h"
+#include "src/base/thread.h"
+
+#include <stdio.h>
+
+#define THINGS 10
+#define NODES  3
+
+/* As a store would know it: who took a thing last, and who still works on it. A test that fails
+ * leaves it to the next teardown. */
+static struct {
+    struct lock lock;
+    pthread_cond_t changed_cond;
+    /* All guarded by lock. */
+    int owner[THINGS]; /* -1: nobody has taken it */
+    bool works[THINGS][NODES];
+    unsigned n_takes, n_overlaps; /* taken while another one worked on it */
+    unsigned n_saved, n_halted;
+} book;
+
+static struct player {
+    int number;
+    struct member *m; /* NULL: it does not play */
+    struct stop stop;
+    pthread_t thread;
+} players[NODES];
+
+static int number_of(struct str thing)
+{
+    return thing.ptr[thing.len - 1] - '0';
+}
+
+static void tell(void)
+{
+    pthread_cond_broadcast(&book.changed_cond);
+    lock_release(&book.lock);
+}
+
+static void start_work(struct player *p, struct str thing)
+{
+    const int i = number_of(thing);
+
+    lock_acquire(&book.lock);
+    if (!book.works[i][p->number]) {
+        for (int n = 0; n < NODES; n++)
+            book.n_overlaps += n != p->number && book.works[i][n];
+        book.owner[i] = p->number;
+        book.works[i][p->number] = true;
+        book.n_takes++;
+    }
+    tell();
+    member_has(p->m, thing);
+}
+
+static void end_work(struct player *p, const struct cluster_order *o)
+{
+    lock_acquire(&book.lock);
+    book.works[number_of(o->thing)][p->number] = false;
+    book.n_saved += o->wish == CLUSTER_GIVE_BACK;
+    book.n_halted += o->wish == CLUSTER_END;
+    tell();
+    member_ended(p->m, o->thing);
+}
+
+/* What a daemon's coordinator does. */
+static void *play(void *arg)
+{
+    struct player *p = arg;
+    struct arena *a = arena_new();
+    uint64_t seen = 0;
+
+    while (!stop_rest(&p->stop, 1000, &seen)) {
+        struct cluster_order *orders;
+        const size_t n = member_orders(p->m, a, &orders);
+
+        for (size_t i = 0; i < n; i++)
+            if (orders[i].wish == CLUSTER_WORK)
+                start_work(p, orders[i].thing);
+            else
+                end_work(p, &orders[i]);
+        arena_reset(a);
+    }
+    arena_free(a);
+    return NULL;
+}
+
+static void wake_player(void *player)
+{
+    stop_nudge(&((struct player *)player)->stop);
+}
+
+static void enter(int number, uint16_t port)
+{
+    struct player *p = &players[number];
+    char id[8], names[THINGS][16];
+    struct barrier_thing things[THINGS] = {0};
+    struct coordination *c = NULL;
+    struct buf address = {0};
+    struct err err = {0};
+
+    snprintf(id, sizeof(id), "node-%d", number);
+    *p = (struct player){.number = number};
+    stop_init(&p->stop);
+    p->m = member_new(&(struct barrier_options){.id = str_from(id),
+                                                .name = str_from(id),
+                                                .version = STR("1"),
+                                                .suspend_ms = TIMEOUT_MS * 6 / 10,
+                                                .stop_limit_ms = 3000,
+                                                .start_limit_ms = 3000,
+                                                .settle_ms = 100,
+                                                .stagger_ms = 100},
+                      wake_player, p);
+    for (int i = 0; i < THINGS; i++) {
+        snprintf(names[i], sizeof(names[i]), "topic/%d", i);
+        things[i].name = str_from(names[i]);
+    }
+    member_set_things(p->m, things, THINGS, 1);
+    append_address(&address, port != 0 ? port : server_port());
+    if (!zookeeper_open(&(struct zookeeper_options){.servers = buf_str(&address),
+                                                    .timeout_ms = TIMEOUT_MS,
+                                                    .wake = member_wake,
+                                                    .wake_ctx = p->m},
+                        &c, &err))
+        fail_msg("%s", err.msg);
+    buf_free(&address);
+    p->thread = thread_start("player", play, p);
+    member_start(p->m, c);
+}
+
+static void leave(int number)
+{
+    struct player *p = &players[number];
+
+    if (p->m == NULL)
+        return;
+    stop_set(&p->stop);
+    pthread_join(p->thread, NULL);
+    lock_acquire(&book.lock);
+    for (int i = 0; i < THINGS; i++)
+        book.works[i][number] = false;
+    lock_release(&book.lock);
+    member_stop(p->m);
+    member_free(p->m);
+    p->m = NULL;
+    stop_fini(&p->stop);
+}
+
+static int open_book(void **state)
+{
+    lock_init(&book.lock, LOCK_private);
+    lock_init_cond(&book.changed_cond);
+    for (int i = 0; i < THINGS; i++)
+        book.owner[i] = -1;
+    return new_root(state);
+}
+
+static int close_book(void **state)
+{
+    (void)state;
+    for (int i = 0; i < NODES; i++)
+        leave(i);
+    pthread_cond_destroy(&book.changed_cond);
+    lock_fini(&book.lock);
+    memset(&book, 0, sizeof(book));
+    return 0;
+}
+
+static int count_works(int number) NEEDS(book.lock)
+{
+    int n = 0;
+
+    for (int i = 0; i < THINGS; i++)
+        n += book.works[i][number];
+    return n;
+}
+
+static bool have(const int *wanted) NEEDS(book.lock)
+{
+    for (int n = 0; n < NODES; n++)
+        if (count_works(n) != wanted[n])
+            return false;
+    return true;
+}
+
+/* What each node says that it waits for. */
+static void append_waits(struct buf *out)
+{
+    for (int i = 0; i < NODES; i++) {
+        struct cluster_view v = {0};
+
+        if (players[i].m == NULL)
+            continue;
+        member_look(players[i].m, &v);
+        buf_printf(out, "; node %d: %s, %zu live, session %llu, %s%s", i,
+                   v.is_normal ? "normal" : "not normal", v.live.n,
+                   (unsigned long long)v.session, v.waits.len > 0 ? v.waits.ptr : "no wait",
+                   v.trouble.msg);
+        cluster_view_free(&v);
+    }
+}
+
+static void wait_until_they_have(int first, int second, int third)
+{
+    const int wanted[NODES] = {first, second, third};
+    const int64_t until_ms = clock_mono_ms() + LIMIT_MS;
+    struct buf waits = {0};
+
+    lock_acquire(&book.lock);
+    while (!have(wanted) && lock_wait_until(&book.lock, &book.changed_cond, until_ms))
+        ;
+
+    const int had[NODES] = {count_works(0), count_works(1), count_works(2)};
+
+    lock_release(&book.lock);
+    append_waits(&waits);
+    if (had[0] != first || had[1] != second || had[2] != third)
+        fail_msg("they have %d, %d and %d%s", had[0], had[1], had[2], waits.ptr);
+    buf_free(&waits);
+}
+
+static void wait_until_normal(int number)
+{
+    const int64_t until_ms = clock_mono_ms() + LIMIT_MS;
+    bool is_normal = false;
+
+    while (!is_normal) {
+        struct cluster_view v = {0};
+        struct buf waits = {0};
+
+        member_look(players[number].m, &v);
+        is_normal = v.is_normal;
+        cluster_view_free(&v);
+        if (!is_normal && clock_mono_ms() >= until_ms) {
+            append_waits(&waits);
+            fail_msg("node %d is not normal%s", number, waits.ptr);
+        }
+        lock_acquire(&book.lock); /* a nap that a change ends */
+        (void)lock_wait_until(&book.lock, &book.changed_cond, clock_mono_ms() + 20);
+        lock_release(&book.lock);
+    }
+}
+
+static void members_share_things_and_end_work_before_others_begin_it(void **state)
+{
+    (void)state;
+    enter(0, 0);
+    wait_until_they_have(THINGS, 0, 0);
+    enter(1, 0);
+    wait_until_they_have(5, 5, 0);
+    wait_until_normal(0);
+    wait_until_normal(1);
+    lock_acquire(&book.lock);
+    assert_int_equal(book.n_takes, THINGS + 5); /* what stays is not taken again */
+    lock_release(&book.lock);
+    enter(2, 0);
+    wait_until_normal(2);
+    lock_acquire(&book.lock);
+    assert_int_equal(count_works(2), 3);
+    assert_int_equal(count_works(0) + count_works(1), 7);
+    assert_int_equal(book.n_overlaps, 0);
+    assert_int_equal(book.n_halted, 0);
+    lock_release(&book.lock);
+    leave(1);
+    leave(2);
+    wait_until_they_have(THINGS, 0, 0);
+}
+
+static void who_is_cut_off_ends_its_work_and_others_take_it_over(void **state)
+{
+    struct proxy *p = proxy_start(server_port());
+
+    (void)state;
+    enter(0, 0);
+    enter(1, proxy_port(p));
+    wait_until_they_have(5, 5, 0);
+    wait_until_normal(1);
+    proxy_set(p, PROXY_FREEZE);
+    wait_until_they_have(THINGS, 0, 0);
+    lock_acquire(&book.lock);
+    assert_int_equal(book.n_overlaps, 0); /* the work ended before the session could */
+    assert_int_equal(book.n_halted, 5);
+    lock_release(&book.lock);
+    proxy_set(p, PROXY_PASS);
+    wait_until_they_have(5, 5, 0);
+    leave(1);
+    proxy_stop(p);
+}
+
+static void a_node_that_is_evacuated_has_nothing_until_it_is_admitted(void **state)
+{
+    struct err err = {0};
+
+    (void)state;
+    enter(0, 0);
+    enter(1, 0);
+    wait_until_they_have(5, 5, 0);
+    wait_until_normal(0);
+    if (!member_ask(players[0].m, BARRIER_ASK_EVACUATE, STR("node-1"), STR(""), &err))
+        fail_msg("%s", err.msg);
+    wait_until_they_have(THINGS, 0, 0);
+    lock_acquire(&book.lock);
+    assert_int_equal(book.n_halted, 0);
+    lock_release(&book.lock);
+    wait_until_normal(0);
+    if (!member_ask(players[1].m, BARRIER_ASK_ADMIT, STR("node-1"), STR(""), &err))
+        fail_msg("%s", err.msg);
+    wait_until_they_have(5, 5, 0);
+}
+
+#define MEMBERS_TEST(name) cmocka_unit_test_setup_teardown(name, open_book, close_book)
+
+static const struct CMUnitTest tests[] = {
+    MEMBERS_TEST(members_share_things_and_end_work_before_others_begin_it),
+    MEMBERS_TEST(who_is_cut_off_ends_its_work_and_others_take_it_over),
+    MEMBERS_TEST(a_node_that_is_evacuated_has_nothing_until_it_is_admitted),
+};
+const struct test_part members_part = {tests, ARRAY_LEN(tests)};

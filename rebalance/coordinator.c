@@ -5,16 +5,19 @@
 #include "rebalance/admin/apply.h"
 #include "rebalance/admin/delivery.h"
 #include "rebalance/admin/delivery_set.h"
+#include "rebalance/admin/follow.h"
 #include "rebalance/dead_letter/dead.h"
 #include "rebalance/dead_letter/purged.h"
 #include "rebalance/dead_letter/repeats.h"
 #include "rebalance/dead_letter/replay.h"
 #include "rebalance/engine/engine.h"
+#include "rebalance/member/cluster_zookeeper.h"
 #include "rebalance/poll/sync.h"
 #include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/topic/failover.h"
 #include "rebalance/topic/gap.h"
+#include "rebalance/topic/give_back.h"
 #include "rebalance/topic/lost.h"
 #include "rebalance/topic/take_over.h"
 #include "rebalance/topic/topics.h"
@@ -47,16 +50,17 @@
 #include <string.h>
 #include <time.h>
 
-#define TICK_MS    50    /* between turns while something is under way */
-#define REST_MS    2000  /* and while nothing is */
-#define TOPICS_MS  2000  /* before topics that could not start are tried again */
-#define WAITING_MS 1000  /* before versions that wait are judged again */
-#define RIGHTS_MS  10000 /* before tables that may not be read are tried again */
-#define VERIFY_MS  2000  /* before comparisons that are due are looked for again */
-#define PRUNE_MS   600000
-#define STUCK_MS   1000 /* between drains while they are blocked */
-#define POLL_MS    10
-#define LOAD_MS    500 /* before the store is read again after a failure */
+#define TICK_MS        50   /* between turns while something is under way */
+#define REST_MS        2000 /* and while nothing is */
+#define SHARED_REST_MS 500
+#define TOPICS_MS      2000  /* before topics that could not start are tried again */
+#define WAITING_MS     1000  /* before versions that wait are judged again */
+#define RIGHTS_MS      10000 /* before tables that may not be read are tried again */
+#define VERIFY_MS      2000  /* before comparisons that are due are looked for again */
+#define PRUNE_MS       600000
+#define STUCK_MS       1000 /* between drains while they are blocked */
+#define POLL_MS        10
+#define LOAD_MS        500 /* before the store is read again after a failure */
 
 /* The indexes that searches use, or can return to. */
 static void list_counted(void *ctx, struct arena *a, struct str **names, size_t *n)
@@ -76,6 +80,24 @@ static void list_counted(void *ctx, struct arena *a, struct str **names, size_t 
         buf_free(&name);
     }
     catalogue_unref(c);
+}
+
+static void wake(void *ctx)
+{
+    struct coordinator *co = MAGIC_CAST(coordinator, ctx);
+
+    __atomic_store_n(&co->has_orders, true, __ATOMIC_RELEASE);
+    stop_nudge(&co->stop);
+}
+
+static void open_cluster(struct coordinator *co, const struct zookeeper_options *by)
+{
+    const struct cluster_node node = {str_from(co->identity.uuid), str_from(co->identity.name),
+                                      STR(PACKAGE_VERSION)};
+
+    co->cluster = by == NULL ? cluster_embedded(co->opt.store)
+                             : cluster_zookeeper(co->opt.store, &node, by, wake, co);
+    co->opt.coordination = NULL; /* was borrowed */
 }
 
 bool coordinator_open(struct coordinator **out, const struct coordinator_options *opt,
@@ -113,7 +135,7 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
     co->engine_watch = engine_watch_new(
         &(struct engine_watch_options){opt->search, &co->stop, co, list_counted});
     co->findings = findings_new();
-    co->cluster = cluster_embedded(opt->store);
+    co->is_shared = opt->coordination != NULL;
     co->started_ms = clock_steady_ms();
     coordinator_watch_loss(co);
     lock_acquire(&co->admin_lock);
@@ -121,8 +143,10 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
     const bool ok = coordinator_load_identity(co, err) && coordinator_load(co, err) &&
                     coordinator_retire_unnamed(co, err) && coordinator_load_settings(co, err);
 
-    if (ok)
+    if (ok) {
+        open_cluster(co, opt->coordination);
         coordinator_open_trees(co);
+    }
     lock_release(&co->admin_lock);
     if (!ok) {
         coordinator_close(co);
@@ -176,13 +200,16 @@ static bool is_up_to_date(struct coordinator *co, int64_t *load_ms) NEEDS(co->ad
 {
     struct err err = {0};
 
+    coordinator_look_for_changes(co);
     if (!coordinator_is_load_due(co))
         return true;
     if (clock_mono_ms() < *load_ms)
         return false;
     *load_ms = clock_mono_ms() + LOAD_MS;
-    if (coordinator_take_stored(co, &err))
+    if (coordinator_take_stored(co, &err)) {
+        coordinator_follow_changes(co);
         return true;
+    }
     log_debug("the stored definitions are not in effect yet", KV("why", (const char *)err.msg));
     return false;
 }
@@ -205,7 +232,9 @@ static const struct {
     void (*run)(struct coordinator *co);
     int64_t every_ms; /* 0: in each turn */
 } tasks[] = {
+    {coordinator_tell_things, 0},
     {coordinator_leave_lost, 0},
+    {coordinator_give_back, 0},
     {coordinator_ask_failed, TOPICS_MS},
     {coordinator_finish_builds, 0},
     {coordinator_sync_topics, TOPICS_MS},
@@ -250,7 +279,14 @@ static bool is_at_rest(struct coordinator *co)
     catalogue_unref(c);
     return !waits && s.queued + s.loading + s.in_flight + s.blocked == 0 &&
            holds_n(co->holds) == 0 && builds_n(co->builds) == 0 &&
-           !coordinator_is_route_due(co) && !coordinator_is_load_due(co);
+           !coordinator_is_route_due(co) && !coordinator_is_load_due(co) &&
+           !coordinator_is_giving_back(co);
+}
+
+/* What other nodes change must take effect within a second. */
+static int64_t rest_ms(const struct coordinator *co)
+{
+    return co->is_shared ? SHARED_REST_MS : REST_MS;
 }
 
 /* Decide nothing on state that may be outdated. */
@@ -260,7 +296,7 @@ static void *coordinator_main(void *arg)
     int64_t due_ms[ARRAY_LEN(tasks)] = {0}, load_ms = 0;
     uint64_t seen = 0;
 
-    while (!stop_rest(&co->stop, is_at_rest(co) ? REST_MS : TICK_MS, &seen)) {
+    while (!stop_rest(&co->stop, is_at_rest(co) ? rest_ms(co) : TICK_MS, &seen)) {
         lock_acquire(&co->admin_lock);
         if (is_up_to_date(co, &load_ms))
             run_tasks(co, due_ms);
@@ -276,7 +312,8 @@ bool coordinator_start(struct coordinator *co, struct err *err)
     co->delivery = delivery_new(co->opt.search, &o);
     lock_acquire(&co->admin_lock);
 
-    const bool ok = coordinator_take_over(co, STR(""), err);
+    /* With others, each topic is taken over when it comes. */
+    const bool ok = co->is_shared || coordinator_take_over(co, STR(""), err);
 
     lock_release(&co->admin_lock);
     if (!ok)
@@ -286,6 +323,8 @@ bool coordinator_start(struct coordinator *co, struct err *err)
     lock_acquire(&co->admin_lock);
     coordinator_sync_topics(co);
     lock_release(&co->admin_lock);
+    if (!cluster_start(co->cluster, err))
+        return false;
     co->thread = thread_start("coordinator", coordinator_main, co);
     coordinator_start_syncs(co);
     coordinator_start_replays(co);
@@ -412,4 +451,5 @@ void coordinator_stop(struct coordinator *co)
         if (t->pipeline != NULL)
             pipeline_join(t->pipeline);
     lock_release(&co->admin_lock);
+    cluster_leave(co->cluster);
 }

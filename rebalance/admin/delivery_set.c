@@ -37,14 +37,13 @@ void live_settings_free(struct live_settings *s)
 
 /* ---- settings made before the start ---- */
 
-static bool load_chosen(struct coordinator *co, struct err *err)
+static bool load_chosen(struct coordinator *co, struct configuration *to, struct err *err)
 {
     struct buf json = {0};
     bool found;
-    const bool ok =
-        store_get_value(co->opt.store, STORED, &json, &found, err) &&
-        (!found || configuration_load_chosen(co->settings->in_force, buf_str(&json), err)) &&
-        configuration_check(co->settings->in_force, err);
+    const bool ok = store_get_value(co->opt.store, STORED, &json, &found, err) &&
+                    (!found || configuration_load_chosen(to, buf_str(&json), err)) &&
+                    configuration_check(to, err);
 
     buf_free(&json);
     return ok;
@@ -55,7 +54,7 @@ static bool load_chosen(struct coordinator *co, struct err *err)
  */
 bool coordinator_load_settings(struct coordinator *co, struct err *err)
 {
-    if (load_chosen(co, err))
+    if (load_chosen(co, co->settings->in_force, err))
         return true;
     if (err->kind != ERR_REJECT)
         return err_wrap(err, "reading the delivery settings");
@@ -217,6 +216,26 @@ bool coordinator_delivery_set(struct coordinator *co, const struct setting_chang
         err->origin = "http";
         err->code = 422;
     }
+    configuration_free(gone);
+    lock_release(&co->settings->changes);
+    if (ok)
+        tell_threads(co);
+    return ok;
+}
+
+bool coordinator_follow_settings(struct coordinator *co, struct err *err)
+{
+    struct configuration *next, *gone;
+
+    lock_acquire(&co->settings->changes);
+    next = configuration_copy(co->settings->in_force);
+    gone = next;
+    configuration_reset(next);
+
+    const bool ok = load_chosen(co, next, err);
+
+    if (ok)
+        gone = put_in_force(co, next);
     configuration_free(gone);
     lock_release(&co->settings->changes);
     if (ok)

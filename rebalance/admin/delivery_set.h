@@ -24,6 +24,8 @@ void live_settings_free(struct live_settings *s); /* NULL is fine */
 
 /* Load the settings that an operator set at run time before the last stop. */
 bool coordinator_load_settings(struct coordinator *co, struct err *err) MUST_CHECK;
+/* Put in force what another node has set and stored.  Blocks on the store. */
+bool coordinator_follow_settings(struct coordinator *co, struct err *err) MUST_CHECK;
 /* Put a list of all settings, in the notation of the configuration file. */
 void coordinator_put_delivery_settings(struct coordinator *co, struct json_writer *w);
 struct delivery_settings coordinator_configured_delivery(struct coordinator *co);

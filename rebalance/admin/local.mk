@@ -7,6 +7,7 @@ libmillrace_a_SOURCES += \
 	%D%/doctor.c \
 	%D%/drain.c %D%/drain.h \
 	%D%/explain.c \
+	%D%/follow.c %D%/follow.h \
 	%D%/list.c \
 	%D%/live_check.c %D%/live_check.h \
 	%D%/mapping.c \

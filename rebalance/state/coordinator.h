@@ -35,14 +35,18 @@ struct buf;
 struct configuration;
 struct coordinator;
 struct search;
+struct zookeeper_options;
 
 struct coordinator_options {
     struct store *store;   /* borrowed */
     struct search *search; /* borrowed */
     const char *data_dir;  /* borrowed; for spill files and relative paths of secrets */
     const char *node;      /* copied; this node's id, a UUID; NULL: a new one */
-    bool compress;         /* gzip the bodies of bulk requests */
-    size_t event_max;      /* source.event_max, bytes */
+    const char *node_name; /* for people; NULL: the machine's; borrowed during the open */
+    /* The nodes that share the store; NULL: none do.  Borrowed during the open. */
+    const struct zookeeper_options *coordination;
+    bool compress;    /* gzip the bodies of bulk requests */
+    size_t event_max; /* source.event_max, bytes */
     /* Copied; the delivery settings come from it.  NULL: the defaults. */
     const struct configuration *configuration;
     size_t dead_letters_max;     /* beyond this, store none and hold the index concerned */

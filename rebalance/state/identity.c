@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Make a replication server id, high enough not to collide with one that a person chose. */
 static uint32_t make_server_id(void)
@@ -76,6 +77,10 @@ bool coordinator_load_identity(struct coordinator *co, struct err *err)
         snprintf(co->identity.uuid, sizeof(co->identity.uuid), "%s", co->opt.node);
     else
         node_uuid_make(co->identity.uuid);
-    co->opt.node = NULL; /* was borrowed */
+    if (co->opt.node_name != NULL)
+        snprintf(co->identity.name, sizeof(co->identity.name), "%s", co->opt.node_name);
+    else
+        (void)!gethostname(co->identity.name, sizeof(co->identity.name) - 1);
+    co->opt.node = co->opt.node_name = NULL; /* were borrowed */
     return load_owner(co, err);
 }

@@ -25,6 +25,8 @@ struct coordinator {
     enum magic magic;
     struct coordinator_options opt;
     struct cluster *cluster;
+    bool is_shared;            /* the store, by the nodes of the cluster */
+    bool has_orders;           /* atomic: the cluster wants another work of this node */
     struct delivery *delivery; /* NULL: not started */
     struct stop stop;
     pthread_t thread, aliases_thread;
@@ -58,6 +60,9 @@ struct coordinator {
     struct live_settings *settings;      /* of delivery, at run time: admin/delivery_set.h */
     struct stored_state *stored;         /* definitions and catalogue: state/state.h */
     struct queue_watch queue;            /* the coordinator's thread's */
+    uint64_t changes;                    /* of the store; its too: admin/follow.h */
+    bool follows;                        /* they are to be told to delivery; its too */
+    uint64_t things;                     /* revision that the cluster knows; its too */
 
     struct lock apply_lock, admin_lock, shape_lock, marks_lock;
 };

@@ -28,6 +28,11 @@ static bool may_change(void *ctx, struct str index, struct err *err)
     return store_ask_version(co->opt.store, index, err);
 }
 
+bool coordinator_is_shared(const struct coordinator *co)
+{
+    return co->is_shared;
+}
+
 void coordinator_watch_loss(struct coordinator *co)
 {
     store_watch_loss(co->opt.store, on_loss, co);

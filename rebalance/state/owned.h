@@ -14,6 +14,9 @@
 
 struct coordinator;
 
+/* Whether other daemons use the store, too, and topics move between them. */
+bool coordinator_is_shared(const struct coordinator *co) MUST_CHECK;
+
 /*
  * Let the store wake the coordinator's thread as soon as it refuses what was ours, and let the
  * engine's indexes be changed only by their topic's owner.  coordinator_unwatch_loss() undoes

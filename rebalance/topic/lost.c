@@ -7,11 +7,21 @@
 
 #include "src/base/log.h"
 
+static void refuse_thing(struct coordinator *co, const struct topic *t)
+{
+    struct buf thing = {0};
+
+    buf_printf(&thing, "topic/%s", t->name);
+    cluster_refused(co->cluster, buf_str(&thing));
+    buf_free(&thing);
+}
+
 static void leave(struct coordinator *co, struct topic *t) NEEDS(co->admin_lock)
 {
     log_info("another node has taken the topic: storing nothing more",
              KV("topic", (const char *)t->name));
     coordinator_stop_topic(co, t);
+    refuse_thing(co, t);
     lock_acquire(&co->topics->lock);
     err_set(&t->why, ERR_STOP,
             "another node has taken topic %s; this node takes it again as soon as the store "

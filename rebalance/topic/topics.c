@@ -308,6 +308,17 @@ static void remove_topics(struct coordinator *co, const struct definitions *d)
     }
 }
 
+static bool is_ours(struct coordinator *co, const struct topic *t)
+{
+    struct buf thing = {0};
+    bool ours;
+
+    buf_printf(&thing, "topic/%s", t->name);
+    ours = cluster_wish(co->cluster, buf_str(&thing)) == CLUSTER_WORK;
+    buf_free(&thing);
+    return ours;
+}
+
 void coordinator_sync_topics(struct coordinator *co)
 {
     struct definitions *d = coordinator_definitions(co);
@@ -320,6 +331,7 @@ void coordinator_sync_topics(struct coordinator *co)
         if (t == NULL) {
             t = mem_alloc(1, sizeof(*t));
             t->name = strndup(d->topics[i].name.ptr, d->topics[i].name.len);
+            t->needs_take_over = co->is_shared;
             lock_acquire(&co->topics->lock);
             t->next = co->topics->first;
             co->topics->first = t;
@@ -327,7 +339,7 @@ void coordinator_sync_topics(struct coordinator *co)
         }
         if (catalogue_pause(c, PAUSE_TOPIC, d->topics[i].name) != NULL)
             coordinator_stop_topic(co, t);
-        else if (t->pipeline == NULL)
+        else if (t->pipeline == NULL && is_ours(co, t))
             try_start(co, t, &d->topics[i]);
     }
     catalogue_unref(c);

@@ -26,7 +26,7 @@ static bool start(struct coordinator *co, const struct stored_job *stored, struc
 
     buf_printf(&thing, "job/%" PRIu64, stored->id);
 
-    const bool owned = cluster_own(co->cluster, buf_str(&thing), &term, err);
+    const bool owned = store_take_term(co->opt.store, buf_str(&thing), &term, err);
 
     buf_free(&thing);
     if (!owned)

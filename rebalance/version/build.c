@@ -67,7 +67,7 @@ static bool start_build(struct coordinator *co, const struct stored_version *v,
     coordinator_index_name(&index, v->index, v->number);
 
     const bool ok = coordinator_version_definitions(co, v, &d, &t, err) &&
-                    cluster_own(co->cluster, buf_str(&thing), &term, err);
+                    store_take_term(co->opt.store, buf_str(&thing), &term, err);
 
     if (ok) {
         mapping_settings_final(definition_settings(d, t), &settings);

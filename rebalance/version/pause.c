@@ -11,37 +11,39 @@
 
 /* ---- delivery ---- */
 
-/* Pause the alias's versions that get changes, or let them go on.  p: NULL if none is paused.
- */
-static void tell_delivery(struct coordinator *co, const struct catalogue *c, struct str alias,
+/* Pause a version that gets changes, or let it go on.  p: NULL: it is not paused. */
+static void tell_delivery(struct coordinator *co, const struct stored_version *v,
                           const struct pause *p)
 {
-    struct buf why = {0};
+    struct buf why = {0}, name = {0};
 
-    if (p != NULL)
+    coordinator_index_name(&name, v->index, v->number);
+    if (p != NULL) {
         pause_append(&why, p);
-    for (size_t i = 0; co->delivery != NULL && i < c->n_versions; i++) {
-        struct buf name = {0};
-
-        if (!catalogue_is_live(&c->versions[i]) || !str_equal(c->versions[i].index, alias))
-            continue;
-        coordinator_index_name(&name, alias, c->versions[i].number);
-        if (p != NULL)
-            delivery_pause(co->delivery, buf_str(&name), buf_str(&why));
-        else
-            delivery_unpause(co->delivery, buf_str(&name));
-        buf_free(&name);
+        delivery_pause(co->delivery, buf_str(&name), buf_str(&why));
+    } else {
+        delivery_unpause(co->delivery, buf_str(&name));
     }
+    buf_free(&name);
     buf_free(&why);
+}
+
+static void tell_alias(struct coordinator *co, const struct catalogue *c, struct str alias,
+                       const struct pause *p)
+{
+    for (size_t i = 0; co->delivery != NULL && i < c->n_versions; i++)
+        if (catalogue_is_live(&c->versions[i]) && str_equal(c->versions[i].index, alias))
+            tell_delivery(co, &c->versions[i], p);
 }
 
 void coordinator_put_pauses(struct coordinator *co)
 {
     struct catalogue *c = coordinator_catalogue(co);
 
-    for (size_t i = 0; i < c->n_pauses; i++)
-        if (str_equal(c->pauses[i].kind, STR(PAUSE_INDEX)))
-            tell_delivery(co, c, c->pauses[i].name, &c->pauses[i]);
+    for (size_t i = 0; i < c->n_versions; i++)
+        if (catalogue_is_live(&c->versions[i]))
+            tell_delivery(co, &c->versions[i],
+                          catalogue_pause(c, PAUSE_INDEX, c->versions[i].index));
     catalogue_unref(c);
 }
 
@@ -124,7 +126,7 @@ static bool set(struct coordinator *co, struct str table, const struct str *reas
                        pause_store(co->opt.store, &p, err);
         FAILPOINT(pause_stored);
         if (ok) {
-            tell_delivery(co, c, alias, reason == NULL ? NULL : &p);
+            tell_alias(co, c, alias, reason == NULL ? NULL : &p);
             coordinator_log_text(co, table_name(t), alias,
                                  reason == NULL ? "resumed" : "paused", p.reason);
             ok = coordinator_refresh(co, err);

@@ -3,6 +3,7 @@
 #include "src/app/app.h"
 
 #include "rebalance/admin/settings.h"
+#include "rebalance/coordination/zookeeper.h"
 #include "rebalance/state/coordinator.h"
 #include "src/base/buf.h"
 #include "src/base/log.h"
@@ -40,6 +41,42 @@ struct app {
     struct api api;
     struct server *server;
 };
+
+/* ---- the cluster ---- */
+
+#define BY_ZOOKEEPER "zookeeper://"
+
+static bool is_shared(const struct settings *s)
+{
+    return strcmp(s->coordination, "embedded") != 0;
+}
+
+static bool check_coordination(const struct settings *s, struct err *err)
+{
+    if (!is_shared(s))
+        return true;
+    if (strncmp(s->coordination, BY_ZOOKEEPER, strlen(BY_ZOOKEEPER)) != 0)
+        return err_set(err, ERR_REJECT,
+                       "coordination: expected `embedded` or `zookeeper://host:port,.../path`, "
+                       "got `%s`",
+                       s->coordination);
+    return strcmp(s->store, "sqlite") != 0 ||
+           err_set(err, ERR_REJECT,
+                   "coordination is zookeeper://, and store is sqlite, which one daemon has "
+                   "alone; fix: set store to mysql://user@host/database, the same for all "
+                   "daemons of the cluster, or coordination to embedded");
+}
+
+static void append_tls(struct buf *out, const struct tls_settings *tls)
+{
+    const char *const files[] = {tls->ca_file, tls->cert_file, tls->key_file};
+    bool any = false;
+
+    for (size_t i = 0; i < ARRAY_LEN(files); i++)
+        any = any || files[i] != NULL;
+    for (size_t i = 0; any && i < ARRAY_LEN(files); i++)
+        buf_printf(out, "%s%s", i > 0 ? "," : "", files[i] == NULL ? "" : files[i]);
+}
 
 /* ---- the data folder ---- */
 
@@ -96,7 +133,8 @@ static bool open_mysql_store(struct app *app, const char *address, struct err *e
                                     .tls = store_tls(app->c),
                                     .public_key_file = app->settings->store_public_key_file};
 
-        ok = store_open_mysql(&app->store, &opt, app->node.place, err) ||
+        ok = store_open_mysql(&app->store, &opt,
+                              is_shared(app->settings) ? NULL : app->node.place, err) ||
              err_wrap(err, "store %s", address);
     }
     free(password);
@@ -161,11 +199,12 @@ static bool open_search(struct app *app, struct err *err)
 static bool open_coordinator(struct app *app, struct err *err)
 {
     const struct settings *s = app->settings;
-    const struct coordinator_options opt = {
+    struct coordinator_options opt = {
         .store = app->store,
         .search = app->search,
         .data_dir = s->data,
         .node = app->node.id,
+        .node_name = s->node_name,
         .event_max = s->source_event_max,
         .compress = s->search.compress,
         .configuration = app->c,
@@ -182,7 +221,30 @@ static bool open_coordinator(struct app *app, struct err *err)
         .check_every_ms = s->search.check_every_ms,
     };
 
-    return coordinator_open(&app->coordinator, &opt, err);
+    if (!is_shared(s))
+        return coordinator_open(&app->coordinator, &opt, err);
+
+    char *auth = NULL;
+    struct buf tls = {0};
+
+    append_tls(&tls, &s->coordination_tls);
+
+    bool ok = configuration_secret(app->c, "coordination_auth", &auth, err);
+
+    if (ok) {
+        const struct zookeeper_options by = {
+            .servers = str_from(s->coordination + strlen(BY_ZOOKEEPER)),
+            .auth = str_from(auth == NULL ? "" : auth),
+            .tls = buf_str(&tls),
+            .timeout_ms = s->coordination_timeout_ms,
+        };
+
+        opt.coordination = &by;
+        ok = coordinator_open(&app->coordinator, &opt, err);
+    }
+    free(auth);
+    buf_free(&tls);
+    return ok;
 }
 
 bool app_check(const struct configuration *c, struct err *err)
@@ -192,6 +254,8 @@ bool app_check(const struct configuration *c, struct err *err)
 
     if (!listen_check(LISTEN_PAGE, s->listen, err) ||
         !listen_check(LISTEN_METRICS, s->metrics_listen, err) || !search_access_check(c, err))
+        return false;
+    if (!check_coordination(s, err))
         return false;
     if (strcmp(s->store, "sqlite") == 0)
         return true;

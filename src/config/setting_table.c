@@ -3,7 +3,6 @@
 #include "src/config/setting.h"
 #include "src/config/settings.h"
 
-#define LATER_CLUSTER "clusters with ZooKeeper come in a later release; use embedded"
 #define LATER_TLS                                                                         \
     "TLS of the web listener comes with the page; put a proxy in front, or use the unix " \
     "socket"
@@ -54,16 +53,22 @@ const struct setting settings[] = {
     ROW(BOOL, "store_tls.verify", store_tls.verify, "true",
         .help = "Check the store server's certificate and name. Any store_tls setting turns "
                 "TLS on; with this one alone, the system's authorities apply."),
-    ROW(TEXT, "coordination", coordination, "embedded", .later = LATER_CLUSTER,
-        .help = "embedded, or zookeeper://host:port,.../path."),
+    ROW(TEXT, "coordination", coordination, "embedded",
+        .help = "embedded: this daemon has its store alone. zookeeper://host:port,.../path: "
+                "several daemons with one store (mysql://) share the topics (docs/cluster.md)."),
+    ROW(TEXT, "node_name", node_name, NULL,
+        .help = "Name of this daemon in its cluster, for people (the name of its machine)."),
     ROW(PATH, "coordination_auth_file", coordination_auth_file, NULL, SECRET_FILE,
-        .later = LATER_CLUSTER, .help = "File with the ZooKeeper credentials."),
+        .help = "File with the log-in at ZooKeeper, `user:password`. Without it, whoever "
+                "reaches ZooKeeper can change what the daemons read there."),
+    ROW(DURATION, "coordination_timeout", coordination_timeout_ms, "10s", RANGE(2000, 120000),
+        .help = "A daemon that ZooKeeper has not heard of for so long is replaced."),
     ROW(PATH, "coordination_tls.ca_file", coordination_tls.ca_file, NULL,
-        .later = LATER_CLUSTER, .help = "Authority of the ZooKeeper servers."),
+        .help = "Authority of the ZooKeeper servers."),
     ROW(PATH, "coordination_tls.cert_file", coordination_tls.cert_file, NULL,
-        .later = LATER_CLUSTER, .help = "Our certificate for ZooKeeper."),
+        .help = "Our certificate for ZooKeeper."),
     ROW(PATH, "coordination_tls.key_file", coordination_tls.key_file, NULL,
-        .later = LATER_CLUSTER, .help = "Its key."),
+        .help = "Its key."),
     ROW(PATH, "web_tls.cert_file", web_tls.cert_file, NULL, .later = LATER_TLS,
         .help = "Certificate of the web listener."),
     ROW(PATH, "web_tls.key_file", web_tls.key_file, NULL, .later = LATER_TLS,

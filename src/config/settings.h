@@ -88,6 +88,8 @@ struct settings {
     const char *listen, *metrics_listen, *data, *socket;
     const char *store, *store_password_file, *store_public_key_file, *secret_file;
     const char *coordination, *coordination_auth_file;
+    const char *node_name;
+    unsigned coordination_timeout_ms;
     struct tls_settings store_tls, coordination_tls, web_tls;
     struct search_settings search;
     struct delivery_settings delivery;

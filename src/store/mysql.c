@@ -18,7 +18,7 @@ struct mysql_backend {
     struct store_backend base;
     struct mysql_options opt; /* we own its strings */
     struct mysql_conn *conn;  /* NULL: the next transaction connects */
-    char *place;              /* whose lock each connection has, or NULL */
+    char *place;              /* whose lock each connection has; NULL: of those that share */
     size_t packet_max;        /* the server's max_allowed_packet */
     struct buf sql;
 };
@@ -134,7 +134,8 @@ static bool connect_server(struct mysql_backend *b, struct err *err)
     if (!mysql_conn_open(&b->conn, &b->opt, err))
         return false;
     bool ok = mysql_conn_scalar(b->conn, STR("SELECT @@max_allowed_packet"), &text, err) &&
-              (b->place == NULL || mysql_alone_take(b->conn, b->place, err));
+              (b->place == NULL ? mysql_alone_share(b->conn, err)
+                                : mysql_alone_take(b->conn, b->place, err));
 
     if (ok)
         b->packet_max = strtoull(text.ptr, NULL, 10);

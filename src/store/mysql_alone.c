@@ -7,7 +7,8 @@
 
 #include <stdlib.h>
 
-#define WAIT_S 10
+#define WAIT_S      10
+#define SHARERS_MAX 64
 
 /* A lock's name has at most 64 characters; a database's may have so many itself. */
 #define OF_STORE "CONCAT('millrace/', MD5(DATABASE()))"
@@ -60,6 +61,29 @@ static bool who_has(struct mysql_conn *c, const char *lock, uint64_t *connection
     return ok;
 }
 
+static void of_sharer(struct buf *out, int number)
+{
+    buf_printf(out, "CONCAT('millrace/%d/', MD5(DATABASE()))", number);
+}
+
+/* Sets *connection to one that shares the store; 0: none does. */
+static bool find_sharer(struct mysql_conn *c, uint64_t *connection, struct err *err)
+{
+    struct buf what = {0};
+    bool ok;
+
+    buf_append(&what, STR("COALESCE("));
+    for (int i = 1; i <= SHARERS_MAX; i++) {
+        buf_append(&what, i > 1 ? STR(", IS_USED_LOCK(") : STR("IS_USED_LOCK("));
+        of_sharer(&what, i);
+        buf_append_char(&what, ')');
+    }
+    buf_append_char(&what, ')');
+    ok = ask(c, what.ptr, connection, err);
+    buf_free(&what);
+    return ok;
+}
+
 /* Our folder is locked, so what its last daemon left is nobody's any more. */
 static bool end_our_last(struct mysql_conn *c, const char *place_lock, struct err *err)
 {
@@ -91,6 +115,19 @@ static bool refuse(struct mysql_conn *c, struct err *err)
         (unsigned long long)connection, (unsigned long long)connection);
 }
 
+static bool nobody_shares(struct mysql_conn *c, struct err *err)
+{
+    uint64_t connection;
+
+    return find_sharer(c, &connection, err) &&
+           (connection == 0 ||
+            err_set(err, ERR_RETRY,
+                    "daemons of a cluster use this store (connection %llu of its server is "
+                    "one of them); fix: set the same coordination here (docs/cluster.md), "
+                    "stop them, or give this one a store of its own",
+                    (unsigned long long)connection));
+}
+
 bool mysql_alone_take(struct mysql_conn *c, const char *place, struct err *err)
 {
     struct buf lock = {0};
@@ -104,7 +141,31 @@ bool mysql_alone_take(struct mysql_conn *c, const char *place, struct err *err)
         ok = end_our_last(c, lock.ptr, err) && take(c, OF_STORE, WAIT_S, &taken, err);
     if (ok && taken != 1)
         ok = refuse(c, err);
-    ok = ok && take(c, lock.ptr, 0, &taken, err);
+    ok = ok && take(c, lock.ptr, 0, &taken, err) && nobody_shares(c, err);
     buf_free(&lock);
     return ok;
+}
+
+bool mysql_alone_share(struct mysql_conn *c, struct err *err)
+{
+    uint64_t taken = 0, connection;
+    bool ok = true;
+
+    for (int i = 1; ok && taken != 1 && i <= SHARERS_MAX; i++) {
+        struct buf lock = {0};
+
+        of_sharer(&lock, i);
+        ok = take(c, lock.ptr, 0, &taken, err);
+        buf_free(&lock);
+    }
+    if (ok && taken != 1)
+        ok = err_set(err, ERR_RETRY, "%d daemons share this store already; fix: stop one",
+                     SHARERS_MAX);
+    ok = ok && who_has(c, OF_STORE, &connection, err);
+    return ok && (connection == 0 ||
+                  err_set(err, ERR_RETRY,
+                          "a Millrace without a cluster uses this store (connection %llu of "
+                          "its server); fix: stop that one, and start it again with the same "
+                          "coordination as this one",
+                          (unsigned long long)connection));
 }

@@ -1,8 +1,13 @@
 /*
- * A store on a server is one daemon's: whoever connects takes a lock that the server keeps with
- * the connection (GET_LOCK). The server may keep a connection for hours after its machine or
+ * A store on a server is one daemon's, or that of several that know of each other: whoever
+ * connects takes a lock that the server keeps with the connection (GET_LOCK).
+ *
+ * Alone: the store's lock. The server may keep a connection for hours after its machine or
  * network is gone, so a daemon ends the one that its own data folder had before: beside the
  * store's lock each takes one of its place, and two locks of one connection are one daemon's.
+ *
+ * Shared: the first free one of some locks that are numbered. Each side takes its lock first
+ * and then looks for those of the other, so that never both go on.
  *
  * @thread one at a time; blocks on the server
  */
@@ -19,5 +24,7 @@ struct mysql_conn;
 /* ERR_RETRY: another daemon has the store; the message says which connection and the fix.
  * Waits up to 10 s for a command to end. */
 bool mysql_alone_take(struct mysql_conn *c, const char *place, struct err *err) MUST_CHECK;
+/* ERR_RETRY: a daemon has the store alone; the message has the fix. */
+bool mysql_alone_share(struct mysql_conn *c, struct err *err) MUST_CHECK;
 
 #endif

@@ -33,7 +33,7 @@ struct store;
  * message names its pid.  The folder of path must exist.
  */
 bool store_open_sqlite(struct store **out, const char *path, struct err *err) MUST_CHECK;
-/* place (node_file.h): the store is this one's alone (mysql_alone.h); NULL: of several. */
+/* place (node_file.h): the store is this one's alone; NULL: it is shared (mysql_alone.h). */
 bool store_open_mysql(struct store **out, const struct mysql_options *opt, const char *place,
                       struct err *err) MUST_CHECK;
 void store_close(struct store *s);             /* NULL is fine */

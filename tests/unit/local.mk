@@ -175,6 +175,7 @@ unit_tests += \
 	%D%/test_table_map \
 	%D%/test_tally \
 	%D%/test_temporal \
+	%D%/test_things \
 	%D%/test_thread \
 	%D%/test_ticket \
 	%D%/test_topic_warnings \

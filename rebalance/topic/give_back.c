@@ -1,0 +1,118 @@
+#include "config.h"
+
+#include "rebalance/topic/give_back.h"
+
+#include "rebalance/state/owned.h"
+#include "rebalance/topic/things.h"
+#include "rebalance/topic/topics.h"
+
+#include "src/base/clock.h"
+#include "src/base/log.h"
+
+#include <string.h>
+
+#define LIMIT_MS 20000 /* for what was read to be delivered; the rest is read again */
+
+void coordinator_tell_things(struct coordinator *co)
+{
+    struct arena *a;
+    struct definitions *d;
+    struct barrier_thing *things;
+    size_t n;
+
+    if (!co->is_shared || co->things == co->stored->revision + 1)
+        return;
+    a = arena_new();
+    d = coordinator_definitions(co);
+    n = things_of(d, a, &things);
+    cluster_set_things(co->cluster, things, n, co->stored->revision);
+    co->things = co->stored->revision + 1;
+    definitions_unref(d);
+    arena_free(a);
+}
+
+static struct topic *topic_of(struct coordinator *co, struct str thing)
+{
+    const struct str prefix = STR("topic/");
+
+    if (thing.len < prefix.len || memcmp(thing.ptr, prefix.ptr, prefix.len) != 0)
+        return NULL;
+    return topics_find(co->topics,
+                       (struct str){thing.ptr + prefix.len, thing.len - prefix.len});
+}
+
+/* Returns true once all that was read is done, or may not be waited for any longer. */
+static bool is_done(struct topic *t)
+{
+    if (t->give_back_ms == 0) {
+        log_info("giving the topic back", KV("topic", (const char *)t->name));
+        t->give_back_ms = clock_mono_ms() + LIMIT_MS;
+        pipeline_quiesce(t->pipeline);
+    }
+    return pipeline_idle(t->pipeline) || clock_mono_ms() >= t->give_back_ms;
+}
+
+static void save(struct topic *t)
+{
+    struct err err = {0};
+
+    if (!pipeline_save(t->pipeline, &err))
+        log_failure(LOG_ERROR, &err, "could not store the last position",
+                    KV("topic", (const char *)t->name));
+}
+
+/* Nothing of it goes on here, and the store refuses what may still be on its way. */
+static void end(struct coordinator *co, struct topic *t, struct str thing) NEEDS(co->admin_lock)
+{
+    if (t != NULL) {
+        coordinator_stop_topic(co, t);
+        t->term_is_fresh = false;
+        t->needs_take_over = true;
+        t->next_epoch = 0;
+        t->give_back_ms = 0;
+    }
+    store_lose_term(co->opt.store, thing);
+    cluster_ended(co->cluster, thing);
+}
+
+static void obey(struct coordinator *co, const struct cluster_order *o) NEEDS(co->admin_lock)
+{
+    struct topic *t = topic_of(co, o->thing);
+    const bool works = t != NULL && t->pipeline != NULL;
+
+    if (works && o->wish == CLUSTER_GIVE_BACK) {
+        if (!is_done(t))
+            return;
+        save(t);
+    }
+    end(co, t, o->thing);
+}
+
+void coordinator_give_back(struct coordinator *co)
+{
+    struct arena *a;
+    struct cluster_order *orders;
+    size_t n;
+
+    if (!co->is_shared)
+        return;
+    a = arena_new();
+    n = cluster_orders(co->cluster, a, &orders);
+    for (size_t i = 0; i < n; i++)
+        if (orders[i].wish != CLUSTER_WORK)
+            obey(co, &orders[i]);
+    arena_free(a);
+    if (__atomic_exchange_n(&co->has_orders, false, __ATOMIC_ACQ_REL))
+        coordinator_sync_topics(co);
+}
+
+bool coordinator_is_giving_back(struct coordinator *co)
+{
+    bool any = false;
+
+    lock_acquire(&co->topics->lock);
+    for (struct topic *t = co->topics->first; t != NULL; t = t->next)
+        any = any || t->give_back_ms != 0; /* only this thread sets it */
+    lock_release(&co->topics->lock);
+    return any;
+}

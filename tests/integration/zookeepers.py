@@ -1,0 +1,22 @@
+"""A real ZooKeeper for a test."""
+import os
+
+import servers
+from servers import REPO, Server, free_port, run_script
+
+NODE = os.path.join(REPO, "tools/zookeeper/node")
+
+
+class ZooKeeper(Server):
+    """One server of tools/zookeeper."""
+
+    def __init__(self, name="zookeeper"):
+        self.folder = os.path.join(servers.RUN, name)
+        self.port = free_port()
+
+    def start(self):
+        run_script(NODE, "start", "--data", self.folder, "--port", str(self.port))
+        return self
+
+    def stop(self):
+        run_script(NODE, "stop", "--data", self.folder)

@@ -135,7 +135,6 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
     co->engine_watch = engine_watch_new(
         &(struct engine_watch_options){opt->search, &co->stop, co, list_counted});
     co->findings = findings_new();
-    co->is_shared = opt->coordination != NULL;
     co->started_ms = clock_steady_ms();
     coordinator_watch_loss(co);
     lock_acquire(&co->admin_lock);
@@ -286,7 +285,7 @@ static bool is_at_rest(struct coordinator *co)
 /* What other nodes change must take effect within a second. */
 static int64_t rest_ms(const struct coordinator *co)
 {
-    return co->is_shared ? SHARED_REST_MS : REST_MS;
+    return co->opt.is_shared ? SHARED_REST_MS : REST_MS;
 }
 
 /* Decide nothing on state that may be outdated. */
@@ -313,7 +312,7 @@ bool coordinator_start(struct coordinator *co, struct err *err)
     lock_acquire(&co->admin_lock);
 
     /* With others, each topic is taken over when it comes. */
-    const bool ok = co->is_shared || coordinator_take_over(co, STR(""), err);
+    const bool ok = co->opt.is_shared || coordinator_take_over(co, STR(""), err);
 
     lock_release(&co->admin_lock);
     if (!ok)

@@ -15,7 +15,7 @@ void coordinator_look_for_changes(struct coordinator *co)
     struct err err = {0};
     uint64_t now;
 
-    if (!co->is_shared)
+    if (!co->opt.is_shared)
         return;
     if (!store_changes(co->opt.store, &now, &err)) {
         log_debug("cannot tell what other nodes changed", KV("why", (const char *)err.msg));

@@ -42,8 +42,10 @@ struct coordinator_options {
     struct search *search; /* borrowed */
     const char *data_dir;  /* borrowed; for spill files and relative paths of secrets */
     const char *node;      /* copied; this node's id, a UUID; NULL: a new one */
-    const char *node_name; /* for people; NULL: the machine's; borrowed during the open */
-    /* The nodes that share the store; NULL: none do.  Borrowed during the open. */
+    const char *node_name; /* copied; its name for people; NULL: that of the machine */
+    const char *address;   /* borrowed; of its page, for people; NULL: none */
+    bool is_shared;        /* other nodes use the store, and own topics */
+    /* Where those nodes meet, if it is shared.  Borrowed during the open. */
     const struct zookeeper_options *coordination;
     bool compress;    /* gzip the bodies of bulk requests */
     size_t event_max; /* source.event_max, bytes */

@@ -71,16 +71,25 @@ bool coordinator_replica_identity(struct coordinator *co, const struct topic_def
     return true;
 }
 
+static void take_name(struct coordinator *co)
+{
+    struct identity *i = &co->identity;
+
+    if (co->opt.node_name != NULL)
+        snprintf(i->name, sizeof(i->name), "%s", co->opt.node_name);
+    else if (gethostname(i->name, sizeof(i->name)) != 0)
+        snprintf(i->name, sizeof(i->name), "%s", i->uuid);
+    i->name[sizeof(i->name) - 1] = '\0';
+    co->opt.node_name = NULL; /* was borrowed */
+}
+
 bool coordinator_load_identity(struct coordinator *co, struct err *err)
 {
     if (co->opt.node != NULL)
         snprintf(co->identity.uuid, sizeof(co->identity.uuid), "%s", co->opt.node);
     else
         node_uuid_make(co->identity.uuid);
-    if (co->opt.node_name != NULL)
-        snprintf(co->identity.name, sizeof(co->identity.name), "%s", co->opt.node_name);
-    else
-        (void)!gethostname(co->identity.name, sizeof(co->identity.name) - 1);
-    co->opt.node = co->opt.node_name = NULL; /* were borrowed */
+    co->opt.node = NULL; /* was borrowed */
+    take_name(co);
     return load_owner(co, err);
 }

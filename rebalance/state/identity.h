@@ -20,7 +20,7 @@ struct topic_definition;
 /* Read once, at the start. */
 struct identity {
     char uuid[37];  /* this node's */
-    char name[256]; /* this node's, for people */
+    char name[256]; /* its name for people */
     char owner[37]; /* the store's, shared by all nodes of a cluster; marks our indexes */
 };
 

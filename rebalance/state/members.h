@@ -25,7 +25,6 @@ struct coordinator {
     enum magic magic;
     struct coordinator_options opt;
     struct cluster *cluster;
-    bool is_shared;            /* the store, by the nodes of the cluster */
     bool has_orders;           /* atomic: the cluster wants another work of this node */
     struct delivery *delivery; /* NULL: not started */
     struct stop stop;

@@ -30,7 +30,7 @@ static bool may_change(void *ctx, struct str index, struct err *err)
 
 bool coordinator_is_shared(const struct coordinator *co)
 {
-    return co->is_shared;
+    return co->opt.is_shared;
 }
 
 void coordinator_watch_loss(struct coordinator *co)
@@ -54,6 +54,18 @@ bool coordinator_owns(struct coordinator *co, struct str topic)
     append_thing(&thing, topic);
 
     const bool owns = !store_has_lost(co->opt.store, buf_str(&thing));
+
+    buf_free(&thing);
+    return owns;
+}
+
+bool coordinator_find_term(struct coordinator *co, struct str topic, uint64_t *term)
+{
+    struct buf thing = {0};
+
+    append_thing(&thing, topic);
+
+    const bool owns = store_find_term(co->opt.store, buf_str(&thing), term);
 
     buf_free(&thing);
     return owns;

@@ -11,11 +11,9 @@
 #include "src/base/str.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct coordinator;
-
-/* Whether other daemons use the store, too, and topics move between them. */
-bool coordinator_is_shared(const struct coordinator *co) MUST_CHECK;
 
 /*
  * Let the store wake the coordinator's thread as soon as it refuses what was ours, and let the
@@ -24,11 +22,15 @@ bool coordinator_is_shared(const struct coordinator *co) MUST_CHECK;
  */
 void coordinator_watch_loss(struct coordinator *co);
 void coordinator_unwatch_loss(struct coordinator *co);
+/* Do other nodes use the store as well?  If not, this node owns every topic. */
+bool coordinator_is_shared(const struct coordinator *co) MUST_CHECK;
 /*
  * Does this node own the topic, as far as it knows?  Nobody works on what others own.
  * @thread any, never blocks
  */
 bool coordinator_owns(struct coordinator *co, struct str topic) MUST_CHECK;
+/* The term under which this node owns it; false if it does not, or not yet. Never blocks. */
+bool coordinator_find_term(struct coordinator *co, struct str topic, uint64_t *term) MUST_CHECK;
 /* ERR_STOP if another node owns the topic.  Blocks on the store. */
 bool coordinator_ask_owner(struct coordinator *co, struct str topic,
                            struct err *err) MUST_CHECK;

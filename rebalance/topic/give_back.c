@@ -20,7 +20,7 @@ void coordinator_tell_things(struct coordinator *co)
     struct barrier_thing *things;
     size_t n;
 
-    if (!co->is_shared || co->things == co->stored->revision + 1)
+    if (!co->opt.is_shared || co->things == co->stored->revision + 1)
         return;
     a = arena_new();
     d = coordinator_definitions(co);
@@ -94,7 +94,7 @@ void coordinator_give_back(struct coordinator *co)
     struct cluster_order *orders;
     size_t n;
 
-    if (!co->is_shared)
+    if (!co->opt.is_shared)
         return;
     a = arena_new();
     n = cluster_orders(co->cluster, a, &orders);

@@ -331,7 +331,7 @@ void coordinator_sync_topics(struct coordinator *co)
         if (t == NULL) {
             t = mem_alloc(1, sizeof(*t));
             t->name = strndup(d->topics[i].name.ptr, d->topics[i].name.len);
-            t->needs_take_over = co->is_shared;
+            t->needs_take_over = co->opt.is_shared;
             lock_acquire(&co->topics->lock);
             t->next = co->topics->first;
             co->topics->first = t;

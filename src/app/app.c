@@ -205,6 +205,7 @@ static bool open_coordinator(struct app *app, struct err *err)
         .data_dir = s->data,
         .node = app->node.id,
         .node_name = s->node_name,
+        .address = s->listen,
         .event_max = s->source_event_max,
         .compress = s->search.compress,
         .configuration = app->c,
@@ -239,6 +240,7 @@ static bool open_coordinator(struct app *app, struct err *err)
             .timeout_ms = s->coordination_timeout_ms,
         };
 
+        opt.is_shared = true;
         opt.coordination = &by;
         ok = coordinator_open(&app->coordinator, &opt, err);
     }

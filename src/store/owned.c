@@ -138,6 +138,11 @@ bool store_has_lost(struct store *s, struct str thing)
     return look_up(&s->owned, thing, &term) && term == 0;
 }
 
+bool store_find_term(struct store *s, struct str thing, uint64_t *term)
+{
+    return look_up(&s->owned, thing, term) && *term != 0;
+}
+
 void store_watch_loss(struct store *s, void (*lost)(void *ctx), void *ctx)
 {
     s->owned.lost = lost;

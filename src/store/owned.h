@@ -40,6 +40,8 @@ void store_lose_term(struct store *s, struct str thing);
  * Never blocks.
  */
 bool store_has_lost(struct store *s, struct str thing) MUST_CHECK;
+/* The term under which we own it. False: we never took it, or lost it.  Never blocks. */
+bool store_find_term(struct store *s, struct str thing, uint64_t *term) MUST_CHECK;
 /* @thread whoever opened s, before others use it */
 void store_watch_loss(struct store *s, void (*lost)(void *ctx), void *ctx);
 /* ERR_STOP unless we own the thing: asked before something that the store does not see. */

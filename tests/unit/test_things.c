@@ -5,6 +5,7 @@
 
 #include "rebalance/topic/things.h"
 #include "src/base/arena.h"
+#include "src/base/buf.h"
 #include "sync/definition/parse.h"
 
 #define TOPIC(name, more) "  - {name: " name ", address: 'db:3306', password: p" more "}\n"

@@ -16,26 +16,53 @@ static void refuse_thing(struct coordinator *co, const struct topic *t)
     buf_free(&thing);
 }
 
-static void leave(struct coordinator *co, struct topic *t) NEEDS(co->admin_lock)
+static void leave(struct coordinator *co, struct topic *t, const struct err *why)
+    NEEDS(co->admin_lock)
 {
+    coordinator_stop_topic(co, t);
+    lock_acquire(&co->topics->lock);
+    t->why = *why;
+    lock_release(&co->topics->lock);
+    coordinator_load_soon(co); /* the other node may have changed what is stored */
+}
+
+static void leave_lost(struct coordinator *co, struct topic *t) NEEDS(co->admin_lock)
+{
+    struct err why;
+
     log_info("another node has taken the topic: storing nothing more",
              KV("topic", (const char *)t->name));
-    coordinator_stop_topic(co, t);
-    refuse_thing(co, t);
-    lock_acquire(&co->topics->lock);
-    err_set(&t->why, ERR_STOP,
+    err_set(&why, ERR_STOP,
             "another node has taken topic %s; this node takes it again as soon as the store "
             "lets it",
             t->name);
-    lock_release(&co->topics->lock);
-    coordinator_load_soon(co); /* the other node may have changed what is stored */
+    leave(co, t, &why);
+    refuse_thing(co, t);
+}
+
+/* Its position is before what it met, so it meets that again. */
+static void leave_discarded(struct coordinator *co, struct topic *t) NEEDS(co->admin_lock)
+{
+    struct err why;
+
+    log_info("the topic met what only the owner of another topic may store: reading it again",
+             KV("topic", (const char *)t->name));
+    err_set(&why, ERR_RETRY,
+            "topic %s met what only the owner of another topic may store, and another node has "
+            "taken that one; Millrace tries again by itself",
+            t->name);
+    leave(co, t, &why);
 }
 
 void coordinator_leave_lost(struct coordinator *co)
 {
     for (struct topic *t = co->topics->first; t != NULL; t = t->next)
-        if (t->pipeline != NULL && !coordinator_owns(co, str_from(t->name)))
-            leave(co, t);
+        if (t->pipeline == NULL)
+            continue;
+        else if (!coordinator_owns(co, str_from(t->name)))
+            leave_lost(co, t);
+        else if (pipeline_is_discarded(t->pipeline))
+            leave_discarded(co, t);
 }
 
 void coordinator_ask_failed(struct coordinator *co)

@@ -8,7 +8,11 @@
 
 #include "rebalance/state/parts.h"
 
-/* End the pipelines of topics that are lost (rebalance/state/owned.h). */
+/*
+ * End the pipelines of topics that are lost (rebalance/state/owned.h), and those that stopped
+ * themselves because they met what only the owner of another topic may store.  Both start again
+ * with coordinator_sync_topics().
+ */
 void coordinator_leave_lost(struct coordinator *co) NEEDS(co->admin_lock);
 /*
  * Ask the store who owns topics whose reader failed: the server ends our reader when that of

@@ -94,6 +94,12 @@ void pipeline_discard(struct pipeline *p)
     saver_freeze(p->saver);
     builder_discard(p->builder);
     stream_pause_close(p->pause);
+    __atomic_store_n(&p->discarded, true, __ATOMIC_RELEASE);
+}
+
+bool pipeline_is_discarded(const struct pipeline *p)
+{
+    return __atomic_load_n(&p->discarded, __ATOMIC_ACQUIRE);
 }
 
 void pipeline_join(struct pipeline *p)

@@ -48,6 +48,7 @@ struct pipeline {
     struct dump_start *dump_start;
     struct source *source;
     bool builder_done; /* atomic */
+    bool discarded;    /* atomic */
     struct server_switch server_switch;
     bool quiesced, started;
     int64_t started_ms;

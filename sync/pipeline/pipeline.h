@@ -193,6 +193,8 @@ uint64_t pipeline_final_version(struct pipeline *p);
 void pipeline_deletes_are_repeated(struct pipeline *p);
 /* Store nothing more, and throw away what is read: before a stop that must not wait. */
 void pipeline_discard(struct pipeline *p);
+/* Whether it does: a caller said so, or it met what cannot be stored.  @thread any */
+bool pipeline_is_discarded(const struct pipeline *p) MUST_CHECK;
 /*
  * Wait for the threads, after quiesce. delivery must not hold them up: it is stopped, or has
  * forgotten the targets.

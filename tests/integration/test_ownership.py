@@ -1,7 +1,8 @@
 """A topic that another node takes: what this node stores for it is refused, and nobody needs to do anything."""
+from abroad import Abroad
 from servers import Failed, wait_until
 from test_dead_letters import letters
-from test_one_store import change, follow, store_of
+from test_one_store import change, follow, make_store, on_store, store_of
 
 
 def term(w):
@@ -84,4 +85,45 @@ def test_a_reader_that_the_new_owners_replaced_is_no_failure(w):
     wait_until("the topic is lost", lambda: "another node has taken the topic" in daemon.log_tail(10**6), 60)
     other.stop()
     change(w, daemon, 7)
+    end(w, daemon)
+
+
+def test_a_topic_that_meets_what_the_lost_one_must_store_starts_again_by_itself(w):
+    """The log abroad says that a table of these documents is gone, which only their own topic's owner stores."""
+    w.sql("CREATE TABLE orders (id INT PRIMARY KEY, customer_id INT)", "INSERT INTO orders VALUES (1, 1)")
+    abroad = Abroad(w)
+    abroad.sql("CREATE TABLE customer (id INT PRIMARY KEY, name VARCHAR(40))", "INSERT INTO customer VALUES (1, 'Ada')",
+               "CREATE TABLE shown (id INT PRIMARY KEY, a INT)", "INSERT INTO shown VALUES (1, 1)")
+    make_store(w)
+    definitions = abroad.definitions(
+        {"table": "orders", "relations": [
+            {"from": "customer_id", "table": "abroad.customer", "to": "id", "as": "customer", "refresh": "parent"}]},
+        {"table": "abroad.shown"})
+    daemon = w.follow(definitions, **on_store(w))
+    abroad.equal(daemon)
+    home = definitions["topics"][0]["name"]
+    w.db.sql(f"UPDATE {store_of(w)}.term SET term = term + 1 WHERE thing = 'topic/{home}'")
+    abroad.sql("DROP TABLE customer")
+    wait_until("the table is stopped", lambda: w.table(daemon, "orders")["state"] == "stopped", 60)
+    abroad.sql("UPDATE shown SET a = 2")
+    abroad.equal(daemon, ["abroad.shown"], 60)
+    log = daemon.log_tail(10**6)
+    if "the topic met what only the owner of another topic may store" not in log:
+        raise Failed(f"abroad met nothing:\n{log[-3000:]}")
+    end(w, daemon)
+
+
+def test_a_paused_topic_that_was_taken_is_taken_back_so_that_its_versions_can_be_deleted(w):
+    daemon = follow(w)
+    daemon.build(f"{w.schema}.thing", "--keep", "1")
+    name = topic(daemon)["name"]
+    daemon.command("topic", "pause", name)
+    take(w)
+    said = daemon.command("index", "delete", f"{w.schema}.thing", "1", "--yes", ok=(75,))
+    if "is owned by another node now" not in said.stderr or "try again in a few seconds" not in said.stderr:
+        raise Failed(f"no fix is named: {said.stderr}")
+    wait_until("version 1 is deleted", lambda: daemon.command(
+        "index", "delete", f"{w.schema}.thing", "1", "--yes", ok=(0, 75)).returncode == 0, 30)
+    daemon.command("topic", "resume", name)
+    change(w, daemon, 9)
     end(w, daemon)

@@ -194,10 +194,23 @@ static struct version_spec *new_spec(const struct stored_version *v)
     return spec;
 }
 
-static bool is_of_topic(const struct version_spec *spec, struct str topic)
+/* Whether the topic writes to the version, as far as it can be read. */
+static bool shows_topic(struct coordinator *co, const struct stored_version *v,
+                        struct str topic)
 {
-    return str_equal(str_from(spec->topic), topic) ||
-           index_leads_to(spec->definitions, spec->table, topic);
+    struct definitions *d;
+    const struct table_definition *table;
+    struct err err = {0};
+
+    if (str_equal(topic, v->topic))
+        return true;
+    if (!coordinator_version_definitions(co, v, &d, &table, &err))
+        return true; /* unknown: whoever reads it next fails for the same reason */
+
+    const bool shows = index_leads_to(d, table, topic);
+
+    definitions_unref(d);
+    return shows;
 }
 
 /* Fill in what may be unavailable now but available later. */
@@ -249,12 +262,9 @@ static bool stop_version(struct coordinator *co, const struct version_spec *spec
     return ok;
 }
 
-/*
- * For a topic other than the version's own, makes a spec only if the version shows tables of
- * that topic.  *out NULL: the version is not followed.
- */
+/* *out NULL: the version is not followed. */
 static bool make_spec(struct coordinator *co, const struct stored_version *v,
-                      struct str for_topic, struct version_spec **out, struct err *err)
+                      struct version_spec **out, struct err *err)
 {
     struct version_spec *spec = new_spec(v);
     struct definitions *now = coordinator_definitions(co);
@@ -269,8 +279,6 @@ static bool make_spec(struct coordinator *co, const struct stored_version *v,
         ok = false;
     } else if (!known) {
         ok = stop_version(co, spec, v, &why, err);
-    } else if (!is_of_topic(spec, for_topic)) {
-        ok = true;
     } else if (topic == NULL) {
         err_set(&why, ERR_REJECT, "topic %s, which has some of its tables, is not defined",
                 spec->topic);
@@ -299,7 +307,10 @@ static void add_spec(struct specs *s, struct version_spec *spec, const struct st
     s->list[s->n++] = spec;
 }
 
-/* Make all specs or fail: the topic would skip the changes of a version that is left out. */
+/*
+ * Make all specs or fail: the topic would skip the changes of a version that is left out.  What
+ * only the owner of a version's own topic may do is waited for by the others.
+ */
 static bool make_specs(struct coordinator *co, struct str topic, struct specs *s,
                        struct err *err)
 {
@@ -307,16 +318,19 @@ static bool make_specs(struct coordinator *co, struct str topic, struct specs *s
     bool ok = true;
 
     for (size_t i = 0; ok && i < c->n_versions; i++) {
+        const struct stored_version *v = &c->versions[i];
         struct version_spec *spec = NULL;
         struct err why = {0};
 
-        if (!catalogue_is_live(&c->versions[i]))
+        if (!catalogue_is_live(v) || !shows_topic(co, v, topic))
             continue;
-        ok = make_spec(co, &c->versions[i], topic, &spec, &why);
+        ok = make_spec(co, v, &spec, &why);
+        if (why.kind == ERR_STOP && !str_equal(v->topic, topic))
+            why.kind = ERR_RETRY;
         if (!ok)
             *err = why;
         if (spec != NULL)
-            add_spec(s, spec, &c->versions[i], c);
+            add_spec(s, spec, v, c);
     }
     catalogue_unref(c);
     return ok;
@@ -391,24 +405,6 @@ bool coordinator_route_build(struct coordinator *co, const struct stored_version
     return route_guests(co, v, timeout_ms, err) &&
            (has_version(co, v->topic, v, from) ||
             coordinator_route(co, v->topic, timeout_ms, from, err));
-}
-
-static bool shows_topic(struct coordinator *co, const struct stored_version *v,
-                        struct str topic)
-{
-    struct definitions *d;
-    const struct table_definition *table;
-    struct err err = {0};
-
-    if (str_equal(topic, v->topic))
-        return true;
-    if (!coordinator_version_definitions(co, v, &d, &table, &err))
-        return true; /* coordinator_route() fails for the same reason, and reports it */
-
-    const bool shows = index_leads_to(d, table, topic);
-
-    definitions_unref(d);
-    return shows;
 }
 
 void coordinator_route_published(struct coordinator *co,

@@ -492,6 +492,9 @@ bool coordinator_fit_version(void *ctx, const struct version_spec *spec,
                           &f.now.tables))
         ok = fit(&f, err) && note_moved(&f);
     lock_release(&co->shape_lock);
+    /* Only the owner of the documents' topic may bring them in line: another topic waits. */
+    if (!ok && err->kind == ERR_STOP && !str_equal(str_from(spec->topic), now->topic))
+        err->kind = ERR_RETRY;
     schema_list_fini(&f.kept.tables);
     schema_list_fini(&f.now.tables);
     return ok;

@@ -2,7 +2,6 @@
 
 #include "rebalance/topic/topics.h"
 
-#include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/state/pauses.h"
 #include "rebalance/topic/take_over.h"
@@ -171,37 +170,6 @@ static bool begin(struct coordinator *co, struct topic *t, struct pipeline *p,
     return true;
 }
 
-/* What the last owner stored; the catalogue may be of before the topic was lost. */
-static bool take_over(struct coordinator *co, struct topic *t, struct err *err)
-    NEEDS(co->admin_lock)
-{
-    if (!t->needs_take_over)
-        return true;
-    t->needs_take_over =
-        !coordinator_refresh(co, err) || !coordinator_take_over(co, str_from(t->name), err);
-    return !t->needs_take_over;
-}
-
-/*
- * Own the topic before anything of it is read that its last owner may still change.  An attempt
- * to start that fails keeps the term for the next one.
- */
-static bool own(struct coordinator *co, struct topic *t, struct err *err) NEEDS(co->admin_lock)
-{
-    struct buf thing = {0};
-
-    if (!coordinator_owns(co, str_from(t->name))) {
-        t->term_is_fresh = false;
-        t->needs_take_over = true;
-        t->next_epoch = 0; /* the other node may have used it */
-    }
-    buf_printf(&thing, "topic/%s", t->name);
-    t->term_is_fresh =
-        t->term_is_fresh || cluster_own(co->cluster, buf_str(&thing), &t->term, err);
-    buf_free(&thing);
-    return t->term_is_fresh && take_over(co, t, err);
-}
-
 static bool start_pipeline(struct coordinator *co, struct topic *t,
                            const struct topic_definition *d, struct err *err)
     NEEDS(co->admin_lock)
@@ -214,7 +182,8 @@ static bool start_pipeline(struct coordinator *co, struct topic *t,
 
     buf_printf(&spill, "%s/spill", co->opt.data_dir);
 
-    bool ok = server_access_new(&server, d, NULL, co->opt.data_dir, err) && own(co, t, err) &&
+    bool ok = coordinator_own_topic(co, t, err) &&
+              server_access_new(&server, d, NULL, co->opt.data_dir, err) &&
               choose_start(co, d, &start, err) && choose_epoch(co, d->name, &epoch, err) &&
               coordinator_replica_identity(co, d, &replica, err) &&
               pipeline_new(&p,
@@ -342,6 +311,7 @@ void coordinator_sync_topics(struct coordinator *co)
         else if (t->pipeline == NULL && is_ours(co, t))
             try_start(co, t, &d->topics[i]);
     }
+    coordinator_own_idle(co, c);
     catalogue_unref(c);
     definitions_unref(d);
 }

@@ -21,11 +21,11 @@ static void on_loss(void *ctx)
     stop_nudge(&co->stop);
 }
 
-static bool may_change(void *ctx, struct str index, struct err *err)
+static bool may_change(void *ctx, struct str name, struct err *err)
 {
     struct coordinator *co = MAGIC_CAST(coordinator, ctx);
 
-    return store_ask_version(co->opt.store, index, err);
+    return store_ask_index(co->opt.store, name, err);
 }
 
 bool coordinator_is_shared(const struct coordinator *co)

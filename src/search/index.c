@@ -447,8 +447,6 @@ static bool change_alias(struct search *s, struct str action, struct str alias,
     struct buf body = {0};
     struct json_writer w = {.out = &body};
 
-    if (!check_name(index, err) || !check_name(alias, err) || !search_may_change(s, index, err))
-        return false;
     json_open_object(&w);
     json_write_key(&w, STR("actions"));
     json_open_array(&w);
@@ -464,12 +462,16 @@ static bool change_alias(struct search *s, struct str action, struct str alias,
 
 bool search_add_alias(struct search *s, struct str alias, struct str index, struct err *err)
 {
-    return change_alias(s, STR("add"), alias, index, err);
+    return check_name(index, err) && check_name(alias, err) &&
+           search_may_change(s, index, err) && change_alias(s, STR("add"), alias, index, err);
 }
 
+/* Somebody may have put the alias on an index of anybody's. */
 bool search_remove_alias(struct search *s, struct str alias, struct str index, struct err *err)
 {
-    return change_alias(s, STR("remove"), alias, index, err);
+    return check_name(index, err) && check_name(alias, err) &&
+           search_may_change(s, alias, err) &&
+           change_alias(s, STR("remove"), alias, index, err);
 }
 
 static void put_copy(struct json_writer *w, const char *name, struct str from,

@@ -26,7 +26,7 @@ struct search {
     struct http_client *client;
     struct statistic queries, failed_queries;
     struct histogram query_us;
-    bool (*may_change)(void *ctx, struct str index, struct err *err); /* or NULL */
+    bool (*may_change)(void *ctx, struct str name, struct err *err); /* or NULL */
     void *ctx;
     unsigned compatible; /* atomic: engine_compatible(), 0 until it is known */
 
@@ -36,16 +36,16 @@ struct search {
     char *version;
 };
 
-void search_guard(struct search *s, bool (*may)(void *ctx, struct str index, struct err *err),
+void search_guard(struct search *s, bool (*may)(void *ctx, struct str name, struct err *err),
                   void *ctx)
 {
     s->may_change = may;
     s->ctx = ctx;
 }
 
-bool search_may_change(struct search *s, struct str index, struct err *err)
+bool search_may_change(struct search *s, struct str name, struct err *err)
 {
-    return s->may_change == NULL || s->may_change(s->ctx, index, err);
+    return s->may_change == NULL || s->may_change(s->ctx, name, err);
 }
 
 static struct search_options copy_options(const struct search_options *opt)

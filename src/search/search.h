@@ -102,12 +102,13 @@ bool search_get(struct search *s, struct str path, unsigned timeout_ms, struct b
 
 /*
  * From now on `may` is asked before each change of an index, its mapping, settings or aliases;
- * what it refuses fails with its err. It may block. NULL: nobody is asked.
+ * what it refuses fails with its err. It may block. NULL: nobody is asked. name: the index, or
+ * the alias that an index shall lose.
  * @thread whoever made s, before others use it, or after they do
  */
-void search_guard(struct search *s, bool (*may)(void *ctx, struct str index, struct err *err),
+void search_guard(struct search *s, bool (*may)(void *ctx, struct str name, struct err *err),
                   void *ctx);
-bool search_may_change(struct search *s, struct str index, struct err *err) MUST_CHECK;
+bool search_may_change(struct search *s, struct str name, struct err *err) MUST_CHECK;
 
 /*
  * The name of an index or alias must be one concrete name: patterns, lists and names that begin

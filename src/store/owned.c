@@ -100,6 +100,11 @@ void store_lose_term(struct store *s, struct str thing)
 
 /* ---- terms ---- */
 
+/* For whoever gave a command: nobody needs to do anything for the topic itself. */
+#define AGAIN                                                                               \
+    "; fix: try again in a few seconds, as this node takes it back when it may; until then" \
+    " only the node that owns it can do this"
+
 static bool select_term(struct store *s, struct str thing, uint64_t *term, struct err *err)
 {
     return store_select_number(s, "SELECT term FROM term WHERE thing = ?{lock}",
@@ -127,7 +132,8 @@ bool store_check_term(struct store *s, struct str thing, uint64_t term, struct e
         return true;
     note_loss(s, thing, now);
     return err_set(err, ERR_STOP,
-                   "%" STR_FMT " is owned with term %" PRIu64 " now, not with term %" PRIu64,
+                   "%" STR_FMT " is owned by another node now (term %" PRIu64
+                   ", ours was %" PRIu64 ")" AGAIN,
                    STR_ARG(thing), now, term);
 }
 
@@ -159,7 +165,8 @@ static bool check_owned(struct store *s, struct str thing, struct err *err)
     if (!known && !select_term(s, thing, &now, err))
         return false;
     if (known || (now != 0 && !s->owned.alone))
-        return err_set(err, ERR_STOP, "%" STR_FMT " is not owned by this node", STR_ARG(thing));
+        return err_set(err, ERR_STOP, "%" STR_FMT " is not owned by this node now" AGAIN,
+                       STR_ARG(thing));
     if (now != 0)
         note(&s->owned, thing, now);
     return true;
@@ -379,7 +386,11 @@ bool store_ask_term(struct store *s, struct str thing, struct err *err)
     return store_begin(s, err) && store_end(s, check_owned(s, thing, err), err);
 }
 
-bool store_ask_version(struct store *s, struct str index, struct err *err)
+/* A search engine never has both under one name. */
+bool store_ask_index(struct store *s, struct str name, struct err *err)
 {
-    return store_begin(s, err) && store_end(s, store_fence(s, OF_VERSION(index), err), err);
+    return store_begin(s, err) && store_end(s,
+                                            store_fence(s, OF_INDEX(name), err) &&
+                                                store_fence(s, OF_VERSION(name), err),
+                                            err);
 }

@@ -46,7 +46,7 @@ bool store_find_term(struct store *s, struct str thing, uint64_t *term) MUST_CHE
 void store_watch_loss(struct store *s, void (*lost)(void *ctx), void *ctx);
 /* ERR_STOP unless we own the thing: asked before something that the store does not see. */
 bool store_ask_term(struct store *s, struct str thing, struct err *err) MUST_CHECK;
-/* The same for the topic of an index ("orders_v2"); one that no topic has is free. */
-bool store_ask_version(struct store *s, struct str index, struct err *err) MUST_CHECK;
+/* The same for the topic of an index or alias ("orders_v2", "orders"); no topic's is free. */
+bool store_ask_index(struct store *s, struct str name, struct err *err) MUST_CHECK;
 
 #endif

@@ -109,11 +109,17 @@ CALL(begin_fan_outs, fan_out_owner(), &a_fan_out, 1, 1, 1, err)
 CALL(save_fan_outs, fan_out_owner(), 1, STR("c"), 1, 1, err)
 CALL(end_fan_outs, fan_out_owner(), 1, 0, 1, err)
 CALL(ask_term, STR("topic/shop"), err)
-CALL(ask_version, CONCRETE, err)
+CALL(ask_index, CONCRETE, err)
 /* Nobody's. */
 CALL(drop_tombstones, 0, err)
 CALL(date_history, 1, err)
 CALL(save_effects, 0, &no_effects, err)
+
+/* An alias is its topic's as well. */
+static bool call_ask_alias(struct err *err)
+{
+    return store_ask_index(f.s, ALIAS, err);
+}
 
 static bool call_keep_value(struct err *err)
 {
@@ -296,7 +302,8 @@ static const struct {
     {"end_kept", call_end_kept, OWNER},
     {"stop_version", call_stop_version, OWNER},
     {"ask_term", call_ask_term, OWNER},
-    {"ask_version", call_ask_version, OWNER},
+    {"ask_index", call_ask_index, OWNER},
+    {"ask_index", call_ask_alias, OWNER},
     {"delete_jobs", call_delete_jobs, OWNER},
     {"delete_job", call_delete_job, OWNER},
     {"reset_topic", call_reset_topic, OWNER},

@@ -301,6 +301,31 @@ static void an_alias_moves_away_from_all_its_holders_in_one_call(void **state)
     end(&f);
 }
 
+static bool may_not(void *ctx, struct str name, struct err *err)
+{
+    buf_append((struct buf *)ctx, name);
+    buf_append_char((struct buf *)ctx, ' ');
+    return err_set(err, ERR_STOP, "no");
+}
+
+/* The alias's owner takes it off an index that is anybody's. */
+static void
+who_may_change_an_index_is_asked_and_of_an_alias_that_goes_who_may_change_that(void **state)
+{
+    struct fixture f = play(NULL, 0);
+    struct buf asked = {0};
+
+    (void)state;
+    search_guard(f.search, may_not, &asked);
+    assert_false(search_add_alias(f.search, STR("orders"), STR("orders_v2"), &f.err));
+    assert_false(search_move_alias(f.search, STR("orders"), STR("orders_v3"), &f.err));
+    assert_false(search_remove_alias(f.search, STR("orders"), STR("stray"), &f.err));
+    assert_false(search_delete_index(f.search, STR("orders_v4"), &f.err));
+    assert_string_equal(asked.ptr, "orders_v2 orders_v3 orders orders_v4 ");
+    buf_free(&asked);
+    end(&f);
+}
+
 static void an_alias_that_is_there_already_is_left_alone(void **state)
 {
     struct fixture f = play(&(struct tiny_step){.body = "{\"orders_v2\":{\"aliases\":{}}}"}, 1);
@@ -436,6 +461,8 @@ int main(void)
         cmocka_unit_test(names_are_encoded_in_the_path),
         cmocka_unit_test(an_alias_is_told_from_an_index),
         cmocka_unit_test(an_alias_moves_away_from_all_its_holders_in_one_call),
+        cmocka_unit_test(
+            who_may_change_an_index_is_asked_and_of_an_alias_that_goes_who_may_change_that),
         cmocka_unit_test(an_alias_that_is_there_already_is_left_alone),
         cmocka_unit_test(a_move_is_begun_again_when_a_holder_vanishes),
         cmocka_unit_test(a_move_that_never_settles_ends),

@@ -346,7 +346,10 @@ bool store_cancel_wish(struct store *s, const struct wish_name *name, bool *goes
 
 bool store_prune_wishes(struct store *s, int64_t before_ms, struct err *err)
 {
-    return store_run_alone(s, OF_NOBODY,
-                           "DELETE FROM wish WHERE state = '" WISH_DONE "' AND ended_ms < ?",
-                           BINDS(NUMBER(before_ms < 0 ? 0 : before_ms)), err);
+    static const char sql[] = "DELETE FROM wish"
+                              " WHERE (state = '" WISH_DONE "' AND ended_ms < ?)"
+                              " OR (state = '" WISH_NEW "' AND at_ms < ?)";
+    const uint64_t before = before_ms < 0 ? 0 : (uint64_t)before_ms;
+
+    return store_run_alone(s, OF_NOBODY, sql, BINDS(NUMBER(before), NUMBER(before)), err);
 }

@@ -2,7 +2,8 @@
  * Wishes: commands for a topic's owner that another node received from a person.
  *
  *     put ──► new ──take──► taken ──end──► done ──prune──► gone
- *              └──cancel──► gone   └─────► done with 503: its owner went away
+ *              ├──cancel──► gone   └─────► done with 503: its owner went away
+ *              └──prune───► gone: its requester went away
  *
  * The owner takes and ends a wish under its term, so an older owner can do neither.  What an
  * older one took and did not end is handed out again only if the command can be repeated.
@@ -117,7 +118,11 @@ bool store_load_wish(struct store *s, struct arena *a, const struct wish_name *n
  */
 bool store_cancel_wish(struct store *s, const struct wish_name *name, bool *goes_on,
                        struct err *err) MUST_CHECK;
-/* Remove the wishes that ended before this time, by the clocks of those who ended them. */
+/*
+ * Remove the wishes that ended before this time, by the clocks of those who ended them, and
+ * those that were put before and are still new, by the clocks of those who put them.  The time
+ * is so long ago that no requester waits any more.
+ */
 bool store_prune_wishes(struct store *s, int64_t before_ms, struct err *err) MUST_CHECK;
 
 #endif

@@ -492,7 +492,7 @@ static void nodes_that_put_at_once_keep_the_limit(void **state)
 
 static void what_ended_before_a_time_is_removed(void **state)
 {
-    struct wish_name early, late, runs, fresh;
+    struct wish_name early, late, runs;
     const struct wish_owner later = {SHOP, 1, 5000};
 
     (void)state;
@@ -500,7 +500,6 @@ static void what_ended_before_a_time_is_removed(void **state)
     early = put("1");
     late = put("2");
     runs = put("3");
-    fresh = put("4");
     assert_int_equal(take(&first, early), TAKE_WON);
     assert_int_equal(take(&first, late), TAKE_WON);
     assert_int_equal(take(&first, runs), TAKE_WON);
@@ -510,9 +509,29 @@ static void what_ended_before_a_time_is_removed(void **state)
     assert_true(is_found(early));
     ok(store_prune_wishes(f.s, 5000, &f.err));
     assert_false(is_found(early));
-    assert_true(is_found(late) && is_found(runs) && is_found(fresh));
+    assert_true(is_found(late) && is_found(runs));
     ok(store_prune_wishes(f.s, -1, &f.err));
     assert_true(is_found(late));
+}
+
+/* Nobody waits for them, and no owner may come. */
+static void what_was_put_before_a_time_and_nobody_took_is_removed(void **state)
+{
+    struct wish_name early, late, runs;
+    struct stored_wish w = a_wish("2");
+
+    (void)state;
+    own_shop();
+    early = put("1"); /* at 77 */
+    w.at_ms = 5000;
+    late = put_as(w);
+    runs = put("3");
+    assert_int_equal(take(&first, runs), TAKE_WON);
+    ok(store_prune_wishes(f.s, 77, &f.err));
+    assert_true(is_found(early));
+    ok(store_prune_wishes(f.s, 5000, &f.err));
+    assert_false(is_found(early));
+    assert_true(is_found(late) && is_found(runs));
 }
 
 static const struct CMUnitTest tests[] = {
@@ -532,5 +551,6 @@ static const struct CMUnitTest tests[] = {
     STORE_TEST(a_topic_has_a_limited_number_of_open_wishes),
     STORE_TEST(nodes_that_put_at_once_keep_the_limit),
     STORE_TEST(what_ended_before_a_time_is_removed),
+    STORE_TEST(what_was_put_before_a_time_and_nobody_took_is_removed),
 };
 const struct test_part store_wishes = {tests, ARRAY_LEN(tests)};

@@ -182,11 +182,13 @@ static bool mend(struct coordinator *co, const struct sight *s, const struct fin
     return ok;
 }
 
-/* Say why the repair failed. */
-static struct str say_trouble(struct arena *a, const struct err *err)
+/* Say why it is not repaired; err: of the repair, if this node owns the index's topic. */
+static struct str say_trouble(struct arena *a, bool is_ours, const struct err *err)
 {
     struct buf b = {0};
 
+    if (!is_ours || err->kind == ERR_STOP)
+        return STR("the node that owns the index's topic repairs this by itself");
     buf_printf(&b, "Millrace repairs this once the engine allows it: %s", err->msg);
 
     const struct str copy = arena_copy(a, buf_str(&b));
@@ -253,9 +255,10 @@ static void mend_all(struct coordinator *co, struct sight *s)
     for (size_t i = 0; i < s->n; i++) {
         struct finding *f = &s->list[i];
         struct err err = {0};
+        const bool ours = is_ours(co, s, f);
         bool is = true;
 
-        if (f->mend != MEND_NONE && is_ours(co, s, f) && mend_now(co, f, &is, &err)) {
+        if (f->mend != MEND_NONE && ours && mend_now(co, f, &is, &err)) {
             if (!is)
                 continue;
             log_info("an alias or index setting was repaired", KV("index", f->index),
@@ -263,8 +266,8 @@ static void mend_all(struct coordinator *co, struct sight *s)
             note(co, s, f, "mended");
             continue;
         }
-        if (err.kind != ERR_NONE)
-            f->fix = say_trouble(s->arena, &err);
+        if (f->mend != MEND_NONE)
+            f->fix = say_trouble(s->arena, ours, &err);
         s->list[kept++] = *f;
     }
     s->n = kept;

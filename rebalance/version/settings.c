@@ -120,8 +120,8 @@ void coordinator_sync_settings(struct coordinator *co, struct problems *problems
         struct err err = {0};
 
         if (!coordinator_owns(co, c->versions[i].topic) ||
-            settle(co, now, &c->versions[i], &err))
-            continue;
+            settle(co, now, &c->versions[i], &err) || err.kind == ERR_STOP)
+            continue; /* its topic's owner puts them: we do, if we get the topic back */
         tell(co, &err, problems);
         co->settings_sync->due = co->settings_sync->due || err.kind == ERR_RETRY;
     }

@@ -169,7 +169,7 @@ static bool end_drops(struct coordinator *co, struct str alias, uint64_t *n, str
         *n += done;
         if (done)
             continue;
-        if (why.kind == ERR_STOP) { /* its topic's owner does it */
+        if (why.kind == ERR_STOP && alias.len == 0) { /* its topic's owner does it */
             why = (struct err){0};
             continue;
         }

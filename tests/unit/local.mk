@@ -101,6 +101,7 @@ unit_tests += \
 	%D%/test_log_filter_args \
 	%D%/test_log_place \
 	%D%/test_lookup \
+	%D%/test_lost_topics \
 	%D%/test_magic \
 	%D%/test_map \
 	%D%/test_mapping \
@@ -235,3 +236,5 @@ tests_unit_test_guest_writes_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=delivery_submit_until -Wl,--wrap=delivery_note_dead -Wl,--wrap=delivery_get \
 	-Wl,--wrap=pipeline_target -Wl,--wrap=pipeline_read_position -Wl,--wrap=pipeline_is_settled \
 	-Wl,--wrap=pipeline_save
+
+tests_unit_test_lost_topics_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pipeline_set_versions

@@ -47,6 +47,18 @@ void coordinator_unwatch_loss(struct coordinator *co)
         search_guard(co->opt.search, NULL, NULL);
 }
 
+bool coordinator_shall_own(struct coordinator *co, struct str topic)
+{
+    struct buf thing = {0};
+
+    append_thing(&thing, topic);
+
+    const bool shall = cluster_wish(co->cluster, buf_str(&thing)) == CLUSTER_WORK;
+
+    buf_free(&thing);
+    return shall;
+}
+
 bool coordinator_owns(struct coordinator *co, struct str topic)
 {
     struct buf thing = {0};

@@ -24,6 +24,8 @@ void coordinator_watch_loss(struct coordinator *co);
 void coordinator_unwatch_loss(struct coordinator *co);
 /* Do other nodes use the store as well?  If not, this node owns every topic. */
 bool coordinator_is_shared(const struct coordinator *co) MUST_CHECK;
+/* Shall this node own the topic, for all that the cluster said?  Never blocks. */
+bool coordinator_shall_own(struct coordinator *co, struct str topic) MUST_CHECK;
 /*
  * Does this node own the topic, as far as it knows?  Nobody works on what others own.
  * @thread any, never blocks

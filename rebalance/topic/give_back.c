@@ -17,6 +17,7 @@ void coordinator_tell_things(struct coordinator *co)
 {
     struct arena *a;
     struct definitions *d;
+    struct catalogue *c;
     struct barrier_thing *things;
     size_t n;
 
@@ -24,21 +25,28 @@ void coordinator_tell_things(struct coordinator *co)
         return;
     a = arena_new();
     d = coordinator_definitions(co);
-    n = things_of(d, a, &things);
+    c = coordinator_catalogue(co);
+    n = things_of(d, c, a, &things);
     cluster_set_things(co->cluster, things, n, co->stored->revision);
     co->things = co->stored->revision + 1;
+    catalogue_unref(c);
     definitions_unref(d);
     arena_free(a);
 }
 
-static struct topic *topic_of(struct coordinator *co, struct str thing)
+/* The name of the topic; empty: the thing is none. */
+static struct str name_of(struct str thing)
 {
     const struct str prefix = STR("topic/");
 
     if (thing.len < prefix.len || memcmp(thing.ptr, prefix.ptr, prefix.len) != 0)
-        return NULL;
-    return topics_find(co->topics,
-                       (struct str){thing.ptr + prefix.len, thing.len - prefix.len});
+        return STR("");
+    return (struct str){thing.ptr + prefix.len, thing.len - prefix.len};
+}
+
+static struct topic *topic_of(struct coordinator *co, struct str thing)
+{
+    return topics_find(co->topics, name_of(thing));
 }
 
 /* Returns true once all that was read is done, or may not be waited for any longer. */
@@ -70,9 +78,22 @@ static void end(struct coordinator *co, struct topic *t, struct str thing) NEEDS
         t->needs_take_over = true;
         t->next_epoch = 0;
         t->give_back_ms = 0;
+        t->term = 0;
     }
     store_lose_term(co->opt.store, thing);
     cluster_ended(co->cluster, thing);
+}
+
+/* Somebody has taken what we had, though the cluster has not told us so. */
+static void look_for_loss(struct coordinator *co, struct str thing) NEEDS(co->admin_lock)
+{
+    struct topic *t = topic_of(co, thing);
+
+    if (t == NULL || t->term == 0 || coordinator_owns(co, name_of(thing)))
+        return;
+    t->term = 0;
+    t->needs_take_over = true;
+    cluster_refused(co->cluster, thing);
 }
 
 static void obey(struct coordinator *co, const struct cluster_order *o) NEEDS(co->admin_lock)
@@ -99,7 +120,9 @@ void coordinator_give_back(struct coordinator *co)
     a = arena_new();
     n = cluster_orders(co->cluster, a, &orders);
     for (size_t i = 0; i < n; i++)
-        if (orders[i].wish != CLUSTER_WORK)
+        if (orders[i].wish == CLUSTER_WORK)
+            look_for_loss(co, orders[i].thing);
+        else
             obey(co, &orders[i]);
     arena_free(a);
     if (__atomic_exchange_n(&co->has_orders, false, __ATOMIC_ACQ_REL))

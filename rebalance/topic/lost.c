@@ -7,15 +7,6 @@
 
 #include "src/base/log.h"
 
-static void refuse_thing(struct coordinator *co, const struct topic *t)
-{
-    struct buf thing = {0};
-
-    buf_printf(&thing, "topic/%s", t->name);
-    cluster_refused(co->cluster, buf_str(&thing));
-    buf_free(&thing);
-}
-
 static void leave(struct coordinator *co, struct topic *t, const struct err *why)
     NEEDS(co->admin_lock)
 {
@@ -33,11 +24,9 @@ static void leave_lost(struct coordinator *co, struct topic *t) NEEDS(co->admin_
     log_info("another node has taken the topic: storing nothing more",
              KV("topic", (const char *)t->name));
     err_set(&why, ERR_STOP,
-            "another node has taken topic %s; this node takes it again as soon as the store "
-            "lets it",
-            t->name);
+            "another node has taken topic %s; this node takes it again as soon as %s lets it",
+            t->name, co->opt.is_shared ? "the cluster" : "the store");
     leave(co, t, &why);
-    refuse_thing(co, t);
 }
 
 /* Its position is before what it met, so it meets that again. */

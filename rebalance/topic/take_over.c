@@ -70,11 +70,12 @@ static void own_deleted(struct coordinator *co, struct str name) NEEDS(co->admin
 void coordinator_own_idle(struct coordinator *co, const struct catalogue *c)
 {
     for (struct topic *t = co->topics->first; t != NULL; t = t->next)
-        if (t->pipeline == NULL &&
+        if (t->pipeline == NULL && coordinator_shall_own(co, str_from(t->name)) &&
             (t->needs_take_over || !coordinator_owns(co, str_from(t->name))))
             own_idle(co, t);
     for (size_t i = 0; i < c->n_versions; i++)
         if (topics_find(co->topics, c->versions[i].topic) == NULL &&
+            coordinator_shall_own(co, c->versions[i].topic) &&
             !coordinator_owns(co, c->versions[i].topic))
             own_deleted(co, c->versions[i].topic);
 }

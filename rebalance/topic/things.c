@@ -2,6 +2,8 @@
 
 #include "rebalance/topic/things.h"
 
+#include "rebalance/state/catalogue.h"
+
 #include "src/base/arena.h"
 #include "src/base/buf.h"
 #include "sync/definition/members.h"
@@ -96,7 +98,30 @@ static struct str name_of(struct arena *a, struct str topic)
     return copy;
 }
 
-size_t things_of(const struct definitions *d, struct arena *a, struct barrier_thing **out)
+static bool is_among(const struct barrier_thing *things, size_t n, struct str name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_equal(things[i].name, name))
+            return true;
+    return false;
+}
+
+static size_t add_deleted(const struct definitions *d, const struct catalogue *c,
+                          struct arena *a, struct barrier_thing *things, size_t n)
+{
+    for (size_t i = 0; i < c->n_versions; i++) {
+        const struct str topic = c->versions[i].topic;
+        const bool is_defined = topic.len == 0 || definitions_topic(d, topic) != NULL;
+        const struct str name = is_defined ? topic : name_of(a, topic);
+
+        if (!is_defined && !is_among(things + d->n_topics, n - d->n_topics, name))
+            things[n++].name = name;
+    }
+    return n;
+}
+
+size_t things_of(const struct definitions *d, const struct catalogue *c, struct arena *a,
+                 struct barrier_thing **out)
 {
     struct sets s = {.d = d, .to = arena_alloc(a, d->n_topics + 1, sizeof(*s.to))};
 
@@ -106,11 +131,11 @@ size_t things_of(const struct definitions *d, struct arena *a, struct barrier_th
         join_group(&s, i);
     for (size_t i = 0; i < d->n_tables; i++)
         join_table(&s, &d->tables[i]);
-    *out = arena_alloc(a, d->n_topics + 1, sizeof(**out));
+    *out = arena_alloc(a, d->n_topics + c->n_versions + 1, sizeof(**out));
     for (size_t i = 0; i < d->n_topics; i++)
         (*out)[i] = (struct barrier_thing){
             .name = name_of(a, d->topics[i].name),
             .group =
                 is_alone(&s, i) ? STR("") : arena_copy(a, d->topics[first_of(&s, i)].name)};
-    return d->n_topics;
+    return add_deleted(d, c, a, *out, d->n_topics);
 }

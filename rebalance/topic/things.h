@@ -1,5 +1,6 @@
 /*
  * What nodes can own: the topics of the definitions, and which of them must be on one node.
+ * Topics that are deleted and still have indexes count, too: somebody has to drop these.
  *
  * Topics whose tables show each other's rows, or share an index, are on one node, as that node
  * hands keys and read locks from one pipeline to the other; so are those of one `group`.
@@ -16,8 +17,11 @@
 #include <stddef.h>
 
 struct arena;
+struct catalogue;
 
-/* Returns how many, one for each topic, in their order; the texts are in the arena. */
-size_t things_of(const struct definitions *d, struct arena *a, struct barrier_thing **out);
+/* Returns how many, those of the definitions first, in their order; the texts are in the arena.
+ */
+size_t things_of(const struct definitions *d, const struct catalogue *c, struct arena *a,
+                 struct barrier_thing **out);
 
 #endif

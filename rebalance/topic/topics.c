@@ -2,6 +2,7 @@
 
 #include "rebalance/topic/topics.h"
 
+#include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/state/pauses.h"
 #include "rebalance/topic/take_over.h"
@@ -277,17 +278,6 @@ static void remove_topics(struct coordinator *co, const struct definitions *d)
     }
 }
 
-static bool is_ours(struct coordinator *co, const struct topic *t)
-{
-    struct buf thing = {0};
-    bool ours;
-
-    buf_printf(&thing, "topic/%s", t->name);
-    ours = cluster_wish(co->cluster, buf_str(&thing)) == CLUSTER_WORK;
-    buf_free(&thing);
-    return ours;
-}
-
 void coordinator_sync_topics(struct coordinator *co)
 {
     struct definitions *d = coordinator_definitions(co);
@@ -308,7 +298,7 @@ void coordinator_sync_topics(struct coordinator *co)
         }
         if (catalogue_pause(c, PAUSE_TOPIC, d->topics[i].name) != NULL)
             coordinator_stop_topic(co, t);
-        else if (t->pipeline == NULL && is_ours(co, t))
+        else if (t->pipeline == NULL && coordinator_shall_own(co, str_from(t->name)))
             try_start(co, t, &d->topics[i]);
     }
     coordinator_own_idle(co, c);

@@ -3,6 +3,7 @@
 
 #include "tests/unit/unit.h"
 
+#include "rebalance/state/catalogue.h"
 #include "rebalance/topic/things.h"
 #include "src/base/arena.h"
 #include "src/base/buf.h"
@@ -18,19 +19,22 @@
                                "{name: dd, topic: d}]\n"                   \
                                "tables:\n"
 
-static void assert_groups(const char *text, const char *wanted)
+static void assert_things(const char *text, size_t n_versions, const char *wanted)
 {
     struct problems *problems = problems_new();
     const struct definition_file file = {STR("f"), str_from(text), STR(""), NULL};
     struct definitions *d = definition_apply(NULL, &file, 1, false, problems);
     struct arena *a = arena_new();
+    const struct stored_version list[] = {
+        {.topic = STR("a")}, {.topic = STR("gone")}, {.topic = STR("gone")}};
+    const struct catalogue versions = {.versions = list, .n_versions = n_versions};
     struct barrier_thing *things;
     struct buf got = {0};
     size_t n;
 
     if (d == NULL)
         fail_msg("%s", problems_get(problems, problems_n(problems) - 1)->message.ptr);
-    n = things_of(d, a, &things);
+    n = things_of(d, &versions, a, &things);
     for (size_t i = 0; i < n; i++)
         buf_printf(&got, "%" STR_FMT ":%" STR_FMT " ", STR_ARG(things[i].name),
                    STR_ARG(things[i].group));
@@ -39,6 +43,18 @@ static void assert_groups(const char *text, const char *wanted)
     arena_free(a);
     problems_free(problems);
     definitions_unref(d);
+}
+
+static void assert_groups(const char *text, const char *wanted)
+{
+    assert_things(text, 0, wanted);
+}
+
+static void a_topic_that_is_deleted_and_has_indexes_needs_an_owner(void **state)
+{
+    (void)state;
+    assert_things(HEAD("", "") "  - {table: da.x}\n", 3,
+                  "topic/a: topic/b: topic/c: topic/d: topic/gone: ");
 }
 
 static void topics_without_common_documents_are_each_by_itself(void **state)
@@ -88,6 +104,7 @@ static void a_pattern_whose_documents_show_another_topic_keeps_both_together(voi
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_topic_that_is_deleted_and_has_indexes_needs_an_owner),
         cmocka_unit_test(topics_without_common_documents_are_each_by_itself),
         cmocka_unit_test(a_document_with_rows_of_two_topics_keeps_them_on_one_node),
         cmocka_unit_test(what_two_tables_join_is_one_set),

@@ -140,6 +140,6 @@ struct cluster *cluster_zookeeper(struct store *store, const struct cluster_node
     buf_append(&z->servers, options->servers);
     buf_append(&z->auth, options->auth);
     buf_append(&z->tls, options->tls);
-    z->member = member_new(&barrier, changed, ctx);
+    z->member = member_new(&barrier, node->store, changed, ctx);
     return &z->base;
 }

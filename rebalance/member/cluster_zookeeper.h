@@ -12,6 +12,7 @@ struct cluster_node {
     struct str id;      /* of the data folder */
     struct str name;    /* of the machine, for people */
     struct str version; /* of the program */
+    struct str store;   /* the id of the store that all nodes have */
 };
 
 /*

@@ -13,8 +13,8 @@
 
 /* ---- life ---- */
 
-struct member *member_new(const struct barrier_options *options, void (*changed)(void *ctx),
-                          void *ctx)
+struct member *member_new(const struct barrier_options *options, struct str store,
+                          void (*changed)(void *ctx), void *ctx)
 {
     struct member *m = mem_alloc(1, sizeof(*m));
 
@@ -28,6 +28,7 @@ struct member *member_new(const struct barrier_options *options, void (*changed)
     m->later = notes_new();
     m->orders = orders_new();
     buf_append(&m->id, options->id);
+    buf_append(&m->store, store);
     stop_init(&m->stop);
     lock_init(&m->ask_lock, LOCK_private);
     lock_init(&m->lock, LOCK_private);
@@ -68,6 +69,7 @@ void member_free(struct member *m)
     notes_free(m->later);
     orders_free(m->orders);
     buf_free(&m->id);
+    buf_free(&m->store);
     buf_free(&m->registering);
     buf_free(&m->answer);
     cluster_view_free(&m->view);

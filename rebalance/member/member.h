@@ -24,9 +24,10 @@
 struct coordination;
 struct member;
 
-/* changed: what this node is to work on is another. It must not block. */
-struct member *member_new(const struct barrier_options *options, void (*changed)(void *ctx),
-                          void *ctx) RETURNS_NONNULL MUST_CHECK;
+/* store: the id of the store that all nodes have. changed: what this node is to work on is
+ * another; it must not block. */
+struct member *member_new(const struct barrier_options *options, struct str store,
+                          void (*changed)(void *ctx), void *ctx) RETURNS_NONNULL MUST_CHECK;
 /* For the coordination to call: something happened there. member: struct member. Never blocks.
  */
 void member_wake(void *member);

@@ -31,9 +31,10 @@ struct member {
     struct coordination *c;
     struct barrier *barrier;
     struct barrier_actions actions;
-    struct notes *answers;      /* to actions, in their order */
-    struct notes *later;        /* failed reads, to be made again, and failed writes' answers */
-    struct buf id, registering; /* text that is to be registered; empty: none */
+    struct notes *answers; /* to actions, in their order */
+    struct notes *later;   /* failed reads, to be made again, and failed writes' answers */
+    struct buf id, store;
+    struct buf registering;     /* text that is to be registered; empty: none */
     uint64_t session;           /* of the coordination; 0: not connected yet */
     bool wants_lock, asks_lock; /* asks: the call has to be made, or made again */
     bool wants_list;            /* the nodes are to be listed */

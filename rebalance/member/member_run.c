@@ -10,6 +10,7 @@
 
 #define LOCK     STR("rebalance")
 #define STATE    STR("state")
+#define STORE    STR("store")
 #define REST_MS  1000 /* at most, between looks at the coordination */
 #define AGAIN_MS 300  /* before a call that failed is made, or answered, again */
 
@@ -137,6 +138,32 @@ static void write_text(struct member *m, const struct barrier_action *a)
     }
 }
 
+/*
+ * All that use a path of the coordination must use one store: the first node of a cluster
+ * writes which, and nobody with another one becomes a node.
+ */
+static bool is_our_path(struct member *m, struct err *err)
+{
+    struct buf text = {0};
+    int32_t version;
+    bool ours = coordination_read_value(m->c, STORE, &text, &version, err);
+
+    if (ours && version == COORDINATION_ABSENT) {
+        const struct coordination_write w = {.what = COORDINATION_VALUE,
+                                             .name = STORE,
+                                             .data = buf_str(&m->store),
+                                             .version = COORDINATION_ABSENT};
+
+        ours = coordination_write(m->c, &w, err) == WRITTEN_DONE;
+    } else if (ours && !str_equal(buf_str(&text), buf_str(&m->store))) {
+        ours = err_set(err, ERR_REJECT,
+                       "daemons with another store are a cluster in this path of ZooKeeper; "
+                       "fix: give this daemon the same store, or another path in coordination");
+    }
+    buf_free(&text);
+    return ours;
+}
+
 /* Until it works: the node of our last run may still be there, for as long as its session. */
 static void try_registration(struct member *m)
 {
@@ -144,7 +171,8 @@ static void try_registration(struct member *m)
 
     if (m->registering.len == 0)
         return;
-    if (!coordination_join(m->c, buf_str(&m->id), buf_str(&m->registering), &err)) {
+    if (!is_our_path(m, &err) ||
+        !coordination_join(m->c, buf_str(&m->id), buf_str(&m->registering), &err)) {
         note_trouble(m, &err, "register");
         return;
     }

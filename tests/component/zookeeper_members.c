@@ -97,7 +97,7 @@ static void wake_player(void *player)
     stop_nudge(&((struct player *)player)->stop);
 }
 
-static void enter(int number, uint16_t port)
+static void enter_with(int number, uint16_t port, struct str store)
 {
     struct player *p = &players[number];
     char id[8], names[THINGS][16];
@@ -117,7 +117,7 @@ static void enter(int number, uint16_t port)
                                                 .start_limit_ms = 3000,
                                                 .settle_ms = 100,
                                                 .stagger_ms = 100},
-                      wake_player, p);
+                      store, wake_player, p);
     for (int i = 0; i < THINGS; i++) {
         snprintf(names[i], sizeof(names[i]), "topic/%d", i);
         things[i].name = str_from(names[i]);
@@ -133,6 +133,11 @@ static void enter(int number, uint16_t port)
     buf_free(&address);
     p->thread = thread_start("player", play, p);
     member_start(p->m, c);
+}
+
+static void enter(int number, uint16_t port)
+{
+    enter_with(number, port, STR("our store"));
 }
 
 static void leave(int number)
@@ -315,11 +320,37 @@ static void a_node_that_is_evacuated_has_nothing_until_it_is_admitted(void **sta
     wait_until_they_have(5, 5, 0);
 }
 
+static void who_has_another_store_is_no_node_and_says_so(void **state)
+{
+    const int64_t until_ms = clock_mono_ms() + LIMIT_MS;
+    bool says = false;
+
+    (void)state;
+    enter(0, 0);
+    wait_until_they_have(THINGS, 0, 0);
+    enter_with(1, 0, STR("another store"));
+    while (!says) {
+        struct cluster_view v = {0};
+
+        member_look(players[1].m, &v);
+        says = strstr(v.trouble.msg, "daemons with another store") != NULL;
+        cluster_view_free(&v);
+        if (!says && clock_mono_ms() >= until_ms)
+            fail_msg("it does not say why it is no node");
+        lock_acquire(&book.lock); /* a nap that a change ends */
+        (void)lock_wait_until(&book.lock, &book.changed_cond, clock_mono_ms() + 20);
+        lock_release(&book.lock);
+    }
+    wait_until_normal(0);
+    wait_until_they_have(THINGS, 0, 0);
+}
+
 #define MEMBERS_TEST(name) cmocka_unit_test_setup_teardown(name, open_book, close_book)
 
 static const struct CMUnitTest tests[] = {
     MEMBERS_TEST(members_share_things_and_end_work_before_others_begin_it),
     MEMBERS_TEST(who_is_cut_off_ends_its_work_and_others_take_it_over),
     MEMBERS_TEST(a_node_that_is_evacuated_has_nothing_until_it_is_admitted),
+    MEMBERS_TEST(who_has_another_store_is_no_node_and_says_so),
 };
 const struct test_part members_part = {tests, ARRAY_LEN(tests)};

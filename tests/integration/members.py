@@ -1,10 +1,41 @@
 """Several daemons with one store, and a ZooKeeper that tells them of each other."""
+import contextlib
 import os
+import threading
 
 import yaml
+from kazoo.client import KazooClient
 
+from detour import Detour
+from servers import Failed, let_pass, wait_until
 from test_one_store import make_store, on_store, store_of
 from zookeepers import ZooKeeper
+
+
+class Way(Detour):
+    """To a server; it can be cut so that neither end hears of it."""
+
+    def __init__(self, port):
+        self.is_open = threading.Event()
+        self.is_open.set()
+        super().__init__(port)
+
+    def pump(self, one, other):
+        try:
+            while data := one.recv(65536):
+                self.is_open.wait()
+                other.sendall(data)
+        except OSError:
+            pass  # it ended
+        for end in one, other:
+            with contextlib.suppress(OSError):
+                end.shutdown(2)
+
+    def freeze(self):
+        self.is_open.clear()
+
+    def thaw(self):
+        self.is_open.set()
 
 
 def is_stopped(pid):
@@ -12,28 +43,56 @@ def is_stopped(pid):
         return f.read().rsplit(")", 1)[1].split()[0] == "T"
 
 
+class Positions(threading.Thread):
+    """Looks at the stored positions all the time: none may go back."""
+
+    def __init__(self, w):
+        super().__init__(daemon=True)
+        self.w, self.last, self.wrong, self.done = w, {}, [], threading.Event()
+        self.start()
+
+    def run(self):
+        while not self.done.wait(0.05):
+            for topic, epoch, name, offset in self.w.db.sql(f"SELECT topic, epoch, log_file, log_offset FROM {store_of(self.w)}.checkpoint"):
+                now = epoch, name, offset
+                if now < self.last.get(topic, now):
+                    self.wrong.append(f"{topic}: from {self.last[topic]} to {now}")
+                self.last[topic] = now
+
+    def end(self):
+        self.done.set()
+        self.join()
+        if self.wrong:
+            raise Failed("stored positions went back: " + "; ".join(self.wrong))
+
+
 class Members:
     """Nodes that share topics; each topic has a schema with a table `thing`."""
 
-    def __init__(self, w, nodes=3, topics=4, timeout="4s"):
-        self.w = w
+    def __init__(self, w, nodes=3, topics=4, timeout="4s", cut=False):
+        """cut: each node has a way of its own to ZooKeeper and to the store, self.ways[i] = (ZooKeeper's, the store's)."""
+        self.w, self.timeout = w, timeout
         self.zookeeper = w.also(ZooKeeper()).start()
-        self.schemas = [f"{w.schema}_{i}" for i in range(topics)]
+        self.schemas = [f"{w.schema[:50]}_{i}" for i in range(topics)]
         for schema in self.schemas:
             w.db.sql(f"DROP DATABASE IF EXISTS {schema}", f"CREATE DATABASE {schema}",
                      f"CREATE TABLE {schema}.thing (id INT PRIMARY KEY, a INT)",
                      f"INSERT INTO {schema}.thing VALUES (1, 1), (2, 2)",
                      f"GRANT SELECT ON {schema}.* TO millrace@'127.0.0.1'")
         make_store(w)
-        self.timeout = timeout
-        self.nodes = [self.add(i) for i in range(nodes)]
+        self.ways = [(Way(self.zookeeper.port), Way(w.db.port)) for _ in range(nodes)] if cut else []
+        self.nodes = []
+        for i in range(nodes):
+            self.add(f"node-{i}", *(way.port for way in self.ways[i]) if cut else ())
+        self.positions = None
 
-    def add(self, i, **config):
+    def add(self, name, zookeeper_port=None, store_port=None, **config):
         w = self.w
-        node = w.millrace(start=False, **on_store(w), node_name=f"node-{i}", coordination=f"zookeeper://127.0.0.1:{self.zookeeper.port}",
-                          coordination_timeout=self.timeout, secret_file=os.path.join(w.daemons[0].folder if w.daemons else "", "secret.key"))
-        if i == 0:
-            node.configure(secret_file=os.path.join(node.folder, "secret.key"), **config)
+        node = w.millrace(start=False, **on_store(w, store_port), node_name=name, coordination_timeout=self.timeout,
+                          coordination=f"zookeeper://127.0.0.1:{zookeeper_port or self.zookeeper.port}")
+        node.configure(secret_file=os.path.join(w.daemons[0].folder, "secret.key"), **config)
+        node.write("definitions.yaml", yaml.safe_dump(self.definitions(), sort_keys=False))
+        self.nodes.append(node)
         return node
 
     def definitions(self):
@@ -44,12 +103,14 @@ class Members:
                             "settings": {"number_of_shards": 1, "number_of_replicas": 0}} for schema in self.schemas]}
 
     def start(self):
+        """All nodes run, and every index is built."""
         for node in self.nodes:
             node.start()
-        text = yaml.safe_dump(self.definitions(), sort_keys=False)
-        for node in self.nodes:
-            node.write("definitions.yaml", text)
         self.nodes[0].command("apply", "definitions.yaml")
+        self.wait_shared(*range(len(self.nodes)))
+        for schema in self.schemas:
+            self.owner(schema).build(f"{schema}.thing")
+        self.positions = Positions(self.w)
         return self
 
     def owners(self):
@@ -59,31 +120,69 @@ class Members:
             if node.process is None or node.process.poll() is not None or is_stopped(node.process.pid):
                 continue
             for topic in node.json("status", ok=(0, 1))["topics"]:
-                if topic["state"] == "running":
+                if topic["state"] == "running" and topic.get("owner", node.config["node_name"]) == node.config["node_name"]:
                     owners.setdefault(topic["name"], []).append(node.config["node_name"])
         return owners
 
-    def owner(self, schema):
-        names = self.owners()[schema]
-        return next(node for node in self.nodes if node.config["node_name"] == names[0])
+    def are_shared(self, names):
+        owners = self.owners()
+        return len(owners) == len(self.schemas) and all(len(at) == 1 for at in owners.values()) and \
+            {at[0] for at in owners.values()} == names
 
-    def build(self):
-        for schema in self.schemas:
-            self.owner(schema).build(f"{schema}.thing")
+    def wait_shared(self, *nodes, seconds=40):
+        """Until each topic runs at one of these nodes, and each of them has one."""
+        names = {self.nodes[i].config["node_name"] for i in nodes}
+        wait_until(lambda: f"{names} share the topics; they have {self.owners()}", lambda: self.are_shared(names), seconds, 0.2)
+
+    def owner(self, schema):
+        name, = self.owners()[schema]
+        return next(node for node in self.nodes if node.config["node_name"] == name)
+
+    def topics_of(self, i):
+        return [topic for topic, at in self.owners().items() if self.nodes[i].config["node_name"] in at]
 
     def change(self, value):
         for schema in self.schemas:
             self.w.db.sql(f"UPDATE {schema}.thing SET a = {value} WHERE id = 1", f"REPLACE INTO {schema}.thing VALUES ({value}, 0)")
 
-    def alive(self):
-        return next(node for node in self.nodes if node.process is not None and node.process.poll() is None)
+    def equal(self, seconds=40):
+        alive = next(node for node in self.nodes if node.process is not None and node.process.poll() is None)
+        self.w.equal(alive, seconds=seconds)
 
-    def equal(self):
-        self.w.equal(self.alive())
+    @contextlib.contextmanager
+    def kazoo(self):
+        """An independent client."""
+        client = KazooClient(f"127.0.0.1:{self.zookeeper.port}")
+        client.start()
+        try:
+            yield client
+        finally:
+            client.stop()
+            client.close()
 
     def end(self):
+        self.positions.end()
         for node in self.nodes:
             node.stop()
         for schema in self.schemas:
             self.w.db.sql(f"DROP DATABASE {schema}")
         self.w.db.sql(f"DROP DATABASE {store_of(self.w)}")
+
+
+class Load(threading.Thread):
+    """Changes rows of all topics until it ends."""
+
+    def __init__(self, members):
+        super().__init__(daemon=True)
+        self.members, self.done, self.n = members, threading.Event(), 100
+        self.start()
+
+    def run(self):
+        while not self.done.is_set():
+            self.n += 1
+            self.members.change(self.n)
+            let_pass("a load that a node can follow", 0.02)
+
+    def end(self):
+        self.done.set()
+        self.join()

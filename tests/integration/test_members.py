@@ -1,37 +1,182 @@
 """Several daemons share one store: each topic is owned by one of them, and taken over when that one is gone."""
+import os
+import shutil
 import signal
 import time
 
-from members import Members
-from servers import Failed, wait_until
+from kazoo.exceptions import NotEmptyError
+
+from members import Load, Members
+from servers import Failed, let_pass, stays, wait_until
+from test_one_store import on_store
+
+REFUSED = 75  # EX_TEMPFAIL
 
 
-def one_owner_each(m, nodes):
-    """Every topic runs at one of these nodes, evenly."""
-    owners = m.owners()
-    names = {name for at in owners.values() for name in at}
-    return len(owners) == len(m.schemas) and all(len(at) == 1 for at in owners.values()) and names == {m.nodes[i].config["node_name"] for i in nodes}
-
-
-def test_topics_are_shared_and_taken_over_from_a_node_that_dies_hangs_or_stops(w):
+def test_topics_are_shared_and_taken_over_from_a_node_that_dies_or_stops(w):
     m = Members(w).start()
-    wait_until("the topics are shared", lambda: one_owner_each(m, [0, 1, 2]), 30)
-    m.build()
-    m.change(10)
+    load = Load(m)
     m.nodes[0].kill()
-    m.change(20)
-    wait_until("the others have its topics", lambda: one_owner_each(m, [1, 2]), 20)
-    m.equal()
+    m.wait_shared(1, 2)
     m.nodes[0].start()
-    wait_until("it has topics again", lambda: one_owner_each(m, [0, 1, 2]), 30)
-    m.nodes[1].process.send_signal(signal.SIGSTOP)
-    m.change(30)
-    wait_until("the others have the topics of the node that hangs", lambda: one_owner_each(m, [0, 2]), 20)
-    m.equal()
-    m.nodes[1].process.send_signal(signal.SIGCONT)
-    wait_until("it has topics again", lambda: one_owner_each(m, [0, 1, 2]), 30)
+    m.wait_shared(0, 1, 2)
     m.nodes[2].stop()
-    m.change(40)
-    wait_until("the others have the topics of the node that stopped", lambda: one_owner_each(m, [0, 1]), 20)
+    m.wait_shared(0, 1)
+    m.nodes[2].start()
+    m.wait_shared(0, 1, 2)
+    load.end()
     m.equal()
+    m.end()
+
+
+def test_f52_a_node_that_hangs_is_replaced_and_its_later_writes_are_refused(w):
+    m = Members(w).start()
+    load = Load(m)
+    m.nodes[1].process.send_signal(signal.SIGSTOP)
+    m.wait_shared(0, 2)
+    let_pass("twice the time-out in all", 4)
+    m.nodes[1].process.send_signal(signal.SIGCONT)
+    m.wait_shared(0, 1, 2)
+    load.end()
+    m.equal()
+    if "another node has taken" not in m.nodes[1].log_tail(10**6) and "giving" in m.nodes[1].log_tail(10**6):
+        raise Failed(f"it gave back what was not its any more:\n{m.nodes[1].log_tail(3000)}")
+    m.end()
+
+
+def test_f50_who_is_cut_off_for_a_moment_goes_on_and_who_is_cut_off_for_long_stops_before_it_is_replaced(w):
+    m = Members(w, cut=True).start()
+    load = Load(m)
+    way, store = m.ways[0]
+    had = m.owners()
+    way.freeze()
+    let_pass("less than its session lives on", 1)
+    way.thaw()
+    stays("nothing moves", lambda: m.owners() == had, 4, 0.3)
+    way.freeze()
+    m.wait_shared(1, 2)
+    if "another node has taken" in m.nodes[0].log_tail(10**6):
+        raise Failed(f"it was still at work when it was replaced:\n{m.nodes[0].log_tail(3000)}")
+    way.thaw()
+    m.wait_shared(0, 1, 2)
+    store.freeze()  # it cannot take anything, nor store a position
+    let_pass("its work stands still", 3)
+    store.thaw()
+    m.wait_shared(0, 1, 2)
+    load.end()
+    m.equal()
+    m.end()
+
+
+def test_f54_while_zookeeper_is_away_work_ends_and_begins_again_when_it_is_back(w):
+    m = Members(w).start()
+    m.change(50)
+    m.equal()
+    m.zookeeper.stop()
+    wait_until("all work has ended", lambda: not m.owners(), 20, 0.2)
+    status = m.nodes[0].command("status", ok=(1,)).stdout
+    if "ZooKeeper" not in status and "coordination" not in status:
+        raise Failed(f"status does not say why:\n{status}")
+    m.change(60)
+    m.zookeeper.start()
+    m.wait_shared(0, 1, 2)
+    m.equal()
+    m.end()
+
+
+def test_f65_a_copy_of_a_nodes_folder_is_no_second_node(w):
+    m = Members(w, nodes=2).start()
+    had = m.owners()
+    copy = m.add("copy")
+    os.makedirs(copy.config["data"], mode=0o700)
+    shutil.copy(os.path.join(m.nodes[0].config["data"], "node"), copy.config["data"])
+    copy.start()
+    wait_until("it says what is wrong", lambda: "copied" in copy.command("status", ok=(0, 1)).stdout, 20, 0.5)
+    stays("nothing moves", lambda: m.owners() == had, 5, 0.5)
+    m.change(70)
+    m.equal()
+    m.end()
+
+
+def test_whoever_shares_a_store_and_whoever_has_it_alone_refuse_each_other(w):
+    m = Members(w, nodes=1, topics=1).start()
+    alone = w.millrace(start=False, **on_store(w))
+    alone.start(wait=False)
+    if alone.process.wait(40) != REFUSED or "daemons of a cluster use this store" not in alone.log_tail():
+        raise Failed(f"it ended with {alone.process.returncode}:\n{alone.log_tail()}")
+    m.nodes[0].stop()
+    alone.start()
+    m.nodes[0].start(wait=False)
+    if m.nodes[0].process.wait(40) != REFUSED or "a Millrace without a cluster uses this store" not in m.nodes[0].log_tail():
+        raise Failed(f"it ended with {m.nodes[0].process.returncode}:\n{m.nodes[0].log_tail()}")
+    m.nodes[0].process = None
+    alone.stop()
+    m.end()
+
+
+def test_what_one_node_is_told_the_others_do_too(w):
+    m = Members(w, nodes=2).start()
+    first, second = m.nodes
+    schema = m.topics_of(1)[0]
+    index = f"{w.schema}-{schema}"
+    first.command("index", "pause", f"{schema}.thing")
+    let_pass("the other node hears of it", 1)
+    w.db.sql(f"UPDATE {schema}.thing SET a = 81 WHERE id = 1")
+    stays("the paused index gets nothing", lambda: w.engine.get(index, 1)["a"] != 81, 3, 0.2)
+    first.command("index", "resume", f"{schema}.thing")
+    m.equal()
+    first.command("config", "delivery", "set", "workers=3")
+    wait_until("the other one has the setting", lambda: '"workers","value":"3"' in second.command("config", "delivery", "list", "-o", "json").stdout.replace(" ", ""), 10, 0.2)
+    first.command("topic", "pause", schema)
+    wait_until("the topic is paused", lambda: schema not in m.owners(), 10, 0.2)
+    first.command("topic", "resume", schema, ok=None)
+    wait_until("the topic runs", lambda: schema in m.owners(), 20, 0.2)
+    m.change(82)
+    m.equal()
+    m.end()
+
+
+def delete(client, path):
+    try:
+        client.delete(path, recursive=True)
+    except NotEmptyError:
+        return False  # a node was faster
+    return True
+
+
+def test_somebody_deletes_the_path_while_nodes_live(w):
+    m = Members(w).start()
+    load = Load(m)
+    with m.kazoo() as client:
+        if sorted(client.get_children("/search-center/nodes")) != sorted(node.json("status", ok=(0, 1))["node"] for node in m.nodes):
+            raise Failed(f"other nodes: {client.get_children('/search-center/nodes')}")
+        wait_until("the path is deleted", lambda: delete(client, "/search-center"), 10)
+        m.wait_shared(0, 1, 2)
+        wait_until("all nodes are back", lambda: client.exists("/search-center/nodes") and len(client.get_children("/search-center/nodes")) == 3, 30)
+        client.ensure_path("/search-center/nodes/not a node")
+        client.set("/search-center/nodes/" + m.nodes[0].json("status", ok=(0, 1))["node"], b"\xff" * 50000)
+        client.set("/search-center/state", b'{"session":')
+        client.create("/search-center/nodes/zz", b'{"id":"yy"}', ephemeral=True)
+        let_pass("a foreign node takes part, and does nothing", 3)
+    m.wait_shared(0, 1, 2)
+    load.end()
+    m.equal()
+    m.end()
+
+
+def test_at_rest_nodes_ask_zookeeper_for_nothing(w):
+    m = Members(w).start()
+    m.wait_shared(0, 1, 2)
+    let_pass("the last rebalance ends", 3)
+
+    def received():
+        return {line.split("[")[0].strip(): int(line.split("recved=")[1].split(",")[0]) for line in m.zookeeper.ask("cons").splitlines() if "sid=" in line}
+
+    before = received()
+    begin = time.monotonic()
+    let_pass("at rest", 12)
+    after = received()
+    most = (time.monotonic() - begin) / (4 / 3) + 2  # the client's heartbeats: three in a time-out
+    if len(before) != 3 or set(before) != set(after) or any(after[at] - before[at] > most for at in before):
+        raise Failed(f"more than {most:.0f} requests: from {before} to {after}")
     m.end()

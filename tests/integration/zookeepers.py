@@ -1,5 +1,6 @@
 """A real ZooKeeper for a test."""
 import os
+import socket
 
 import servers
 from servers import REPO, Server, free_port, run_script
@@ -20,3 +21,12 @@ class ZooKeeper(Server):
 
     def stop(self):
         run_script(NODE, "stop", "--data", self.folder)
+
+    def ask(self, word):
+        """A four-letter word, and what the server answers."""
+        with socket.create_connection(("127.0.0.1", self.port), 5) as s:
+            s.sendall(word.encode())
+            answer = b""
+            while data := s.recv(65536):
+                answer += data
+            return answer.decode()

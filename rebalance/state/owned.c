@@ -65,7 +65,7 @@ bool coordinator_owns(struct coordinator *co, struct str topic)
 
     append_thing(&thing, topic);
 
-    const bool owns = !store_has_lost(co->opt.store, buf_str(&thing));
+    const bool owns = store_owns(co->opt.store, buf_str(&thing));
 
     buf_free(&thing);
     return owns;
@@ -80,6 +80,16 @@ bool coordinator_find_term(struct coordinator *co, struct str topic, uint64_t *t
     const bool owns = store_find_term(co->opt.store, buf_str(&thing), term);
 
     buf_free(&thing);
+    return owns;
+}
+
+bool coordinator_owns_version(struct coordinator *co, struct str index, uint64_t number)
+{
+    struct catalogue *c = coordinator_catalogue(co);
+    const struct stored_version *v = catalogue_number(c, index, number);
+    const bool owns = v == NULL || coordinator_owns(co, v->topic);
+
+    catalogue_unref(c);
     return owns;
 }
 

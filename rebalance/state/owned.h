@@ -33,6 +33,9 @@ bool coordinator_shall_own(struct coordinator *co, struct str topic) MUST_CHECK;
 bool coordinator_owns(struct coordinator *co, struct str topic) MUST_CHECK;
 /* The term under which this node owns it; false if it does not, or not yet. Never blocks. */
 bool coordinator_find_term(struct coordinator *co, struct str topic, uint64_t *term) MUST_CHECK;
+/* The same for the topic of an index's version; one that is not stored is nobody's. */
+bool coordinator_owns_version(struct coordinator *co, struct str index,
+                              uint64_t number) MUST_CHECK;
 /* ERR_STOP if another node owns the topic.  Blocks on the store. */
 bool coordinator_ask_owner(struct coordinator *co, struct str topic,
                            struct err *err) MUST_CHECK;

@@ -45,22 +45,22 @@ struct fence {
     enum {
         FENCE_NOBODY,  /* anybody may, as its call says */
         FENCE_TOPIC,   /* "shop" */
-        FENCE_INDEX,   /* an alias, "orders" */
-        FENCE_VERSION, /* "orders_v2" */
+        FENCE_INDEX,   /* a version of an index: "orders", 2 */
+        FENCE_VERSION, /* the same by its name, "orders_v2" */
         FENCE_TABLE,   /* "shop.orders" */
         FENCE_VALUE,   /* a small value, by its name */
         FENCE_JOB,     /* by its id */
     } kind;
     struct str name;
-    uint64_t id;
+    uint64_t number;
 };
-#define OF_NOBODY     ((struct fence){.kind = FENCE_NOBODY})
-#define OF_TOPIC(n)   ((struct fence){.kind = FENCE_TOPIC, .name = (n)})
-#define OF_INDEX(n)   ((struct fence){.kind = FENCE_INDEX, .name = (n)})
-#define OF_VERSION(n) ((struct fence){.kind = FENCE_VERSION, .name = (n)})
-#define OF_TABLE(n)   ((struct fence){.kind = FENCE_TABLE, .name = (n)})
-#define OF_VALUE(n)   ((struct fence){.kind = FENCE_VALUE, .name = (n)})
-#define OF_JOB(n)     ((struct fence){.kind = FENCE_JOB, .id = (n)})
+#define OF_NOBODY      ((struct fence){.kind = FENCE_NOBODY})
+#define OF_TOPIC(n)    ((struct fence){.kind = FENCE_TOPIC, .name = (n)})
+#define OF_INDEX(i, n) ((struct fence){.kind = FENCE_INDEX, .name = (i), .number = (n)})
+#define OF_VERSION(n)  ((struct fence){.kind = FENCE_VERSION, .name = (n)})
+#define OF_TABLE(n)    ((struct fence){.kind = FENCE_TABLE, .name = (n)})
+#define OF_VALUE(n)    ((struct fence){.kind = FENCE_VALUE, .name = (n)})
+#define OF_JOB(n)      ((struct fence){.kind = FENCE_JOB, .number = (n)})
 
 /* Lock the store and begin a transaction that only reads.  After success call store_end(). */
 bool store_begin(struct store *s, struct err *err) TAKES_IF(true, s->lock) MUST_CHECK;
@@ -75,6 +75,9 @@ bool store_end(struct store *s, bool ok, struct err *err) GIVES_BACK(s->lock) MU
 
 /* Inside a transaction that writes: it is for this as well.  ERR_STOP unless we own it. */
 bool store_fence(struct store *s, struct fence of, struct err *err) MUST_CHECK;
+/* The same, for the owner of a topic.  ERR_STOP unless `term` is its latest term. */
+bool store_fence_as(struct store *s, struct str topic, uint64_t term,
+                    struct err *err) MUST_CHECK;
 
 /* Call these inside a transaction; those that write, in one that does. */
 bool store_run(struct store *s, const char *sql, struct binds binds,

@@ -125,7 +125,7 @@ static bool version_exists(struct store *s, struct str index, uint64_t number, s
 static bool set_column(struct store *s, const struct version_name *v, const char *sql,
                        struct bind value, struct err *err)
 {
-    if (!store_begin_write(s, OF_INDEX(v->index), err))
+    if (!store_begin_write(s, OF_INDEX(v->index, v->number), err))
         return false;
 
     const bool ok = version_exists(s, v->index, v->number, err) &&
@@ -176,7 +176,7 @@ bool store_new_job(struct store *s, struct stored_job *job, struct err *err)
                                "table_name = ? AND kind = ?"
                                " AND bucket = ?";
 
-    if (!store_begin_write(s, OF_INDEX(job->index), err))
+    if (!store_begin_write(s, OF_INDEX(job->index, job->version), err))
         return false;
     bool ok = store_run(s, insert,
                         BINDS(TEXT(job->kind), TEXT(job->index), NUMBER(job->version),
@@ -224,7 +224,7 @@ bool store_save_job(struct store *s, uint64_t term, const struct stored_job *job
     struct buf thing = {0};
 
     buf_printf(&thing, "job/%llu", (unsigned long long)job->id);
-    bool ok = store_begin_write(s, OF_NOBODY, err);
+    bool ok = store_begin_write(s, OF_JOB(job->id), err);
 
     if (ok) {
         ok = store_check_term(s, buf_str(&thing), term, err) && job_is_there(s, job->id, err) &&
@@ -237,7 +237,7 @@ bool store_save_job(struct store *s, uint64_t term, const struct stored_job *job
 
 bool store_delete_jobs(struct store *s, struct str index, uint64_t version, struct err *err)
 {
-    return store_run_alone(s, OF_INDEX(index),
+    return store_run_alone(s, OF_INDEX(index, version),
                            "DELETE FROM job WHERE index_name = ? AND version = ? AND kind = ?",
                            BINDS(TEXT(index), NUMBER(version), TEXT(STR(JOB_INDEX))), err);
 }

@@ -76,12 +76,22 @@ void owned_fini(struct owned *all)
     lock_fini(&all->lock);
 }
 
+/* Only who owns a job's topic may take the job; anybody may take a topic. */
+static struct fence fence_of_taking(struct str thing)
+{
+    const struct str job = STR("job/");
+
+    if (!str_has_prefix(thing, job))
+        return OF_NOBODY;
+    return OF_JOB(row_number((struct str){thing.ptr + job.len, thing.len - job.len}));
+}
+
 bool store_take_term(struct store *s, struct str thing, uint64_t *term, struct err *err)
 {
     static const char raise[] = "INSERT INTO term (thing, term) VALUES (?, 1)"
                                 " ON CONFLICT (thing) DO UPDATE SET term = term + 1";
 
-    if (!store_begin_write(s, OF_NOBODY, err))
+    if (!store_begin_write(s, fence_of_taking(thing), err))
         return false;
     bool ok = store_run(s, raise, BINDS(TEXT(thing)), err) &&
               store_select_number(s, "SELECT term FROM term WHERE thing = ?",
@@ -137,11 +147,11 @@ bool store_check_term(struct store *s, struct str thing, uint64_t term, struct e
                    STR_ARG(thing), now, term);
 }
 
-bool store_has_lost(struct store *s, struct str thing)
+bool store_owns(struct store *s, struct str thing)
 {
     uint64_t term;
 
-    return look_up(&s->owned, thing, &term) && term == 0;
+    return look_up(&s->owned, thing, &term) ? term != 0 : s->owned.alone;
 }
 
 bool store_find_term(struct store *s, struct str thing, uint64_t *term)
@@ -221,13 +231,14 @@ static bool of_topic(struct store *s, const struct fence *of, struct buf *topic,
     return true;
 }
 
+/* Versions of one index may be of two topics.  One that is dropped is of the newest's. */
 static bool of_index(struct store *s, const struct fence *of, struct buf *topic,
                      struct err *err)
 {
     return select_topic(s,
                         "SELECT topic FROM index_version WHERE index_name = ?"
-                        " ORDER BY number DESC LIMIT 1",
-                        BINDS(TEXT(of->name)), topic, err);
+                        " ORDER BY number = ? DESC, number DESC LIMIT 1",
+                        BINDS(TEXT(of->name), NUMBER(of->number)), topic, err);
 }
 
 /* "orders" of "orders_v2"; a name without a number is nobody's. */
@@ -241,7 +252,9 @@ static bool of_version(struct store *s, const struct fence *of, struct buf *topi
     if (at == of->name.len || at < 3 || memcmp(of->name.ptr + at - 2, "_v", 2) != 0)
         return true;
 
-    const struct fence index = OF_INDEX(((struct str){of->name.ptr, at - 2}));
+    const struct fence index =
+        OF_INDEX(((struct str){of->name.ptr, at - 2}),
+                 row_number((struct str){of->name.ptr + at, of->name.len - at}));
 
     return of_index(s, &index, topic, err);
 }
@@ -269,7 +282,7 @@ static bool of_job(struct store *s, const struct fence *of, struct buf *topic, s
                         "SELECT v.topic FROM index_version v JOIN job j"
                         " ON v.index_name = j.index_name AND v.number = j.version"
                         " WHERE j.id = ?",
-                        BINDS(NUMBER(of->id)), topic, err);
+                        BINDS(NUMBER(of->number)), topic, err);
 }
 
 /* By the beginning of its name; others are nobody's. */
@@ -325,6 +338,22 @@ bool store_fence(struct store *s, struct fence of, struct err *err)
     return ok;
 }
 
+bool store_fence_as(struct store *s, struct str topic, uint64_t term, struct err *err)
+{
+    struct buf thing = {0};
+    uint64_t ours;
+
+    buf_append(&thing, STR("topic/"));
+    buf_append(&thing, topic);
+
+    const bool is_lost = look_up(&s->owned, buf_str(&thing), &ours) && ours == 0;
+    const bool ok = is_lost ? check_owned(s, buf_str(&thing), err)
+                            : store_check_term(s, buf_str(&thing), term, err);
+
+    buf_free(&thing);
+    return ok;
+}
+
 /*
  * In a transaction of its own: MySQL's reads show the moment of a transaction's first plain
  * one, which must not come before the term is locked.
@@ -357,20 +386,10 @@ bool store_begin_write(struct store *s, struct fence of, struct err *err)
 
 bool store_begin_as(struct store *s, struct str topic, uint64_t term, struct err *err)
 {
-    struct buf thing = {0};
-
     if (!store_begin(s, err))
         return false;
-    buf_append(&thing, STR("topic/"));
-    buf_append(&thing, topic);
-
-    const bool ok = store_has_lost(s, buf_str(&thing))
-                        ? check_owned(s, buf_str(&thing), err)
-                        : store_check_term(s, buf_str(&thing), term, err);
-
-    buf_free(&thing);
-    s->may_write = ok;
-    return ok || store_end(s, false, err);
+    s->may_write = store_fence_as(s, topic, term, err);
+    return s->may_write || store_end(s, false, err);
 }
 
 bool store_run_alone(struct store *s, struct fence of, const char *sql, struct binds binds,

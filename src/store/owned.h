@@ -26,7 +26,10 @@
 
 struct store;
 
-/* Raise and return the term of the thing, and own it.  The first is 1. */
+/*
+ * Raise and return the term of the thing, and own it.  The first is 1.  ERR_STOP for a job of a
+ * topic that we do not own.
+ */
 bool store_take_term(struct store *s, struct str thing, uint64_t *term,
                      struct err *err) MUST_CHECK;
 /*
@@ -35,11 +38,11 @@ bool store_take_term(struct store *s, struct str thing, uint64_t *term,
  */
 void store_lose_term(struct store *s, struct str thing);
 /*
- * Whether it was taken by others, or given up, since we took it.  We learn the former from the
- * next write that is refused, which calls `lost`: it holds no lock and only wakes somebody.
- * Never blocks.
+ * Whether we own it, as far as we know: we have taken it, or have the store alone, and have not
+ * lost it since.  That others took it we learn from the next write that is refused, which calls
+ * `lost`: it holds no lock and only wakes somebody.  Never blocks.
  */
-bool store_has_lost(struct store *s, struct str thing) MUST_CHECK;
+bool store_owns(struct store *s, struct str thing) MUST_CHECK;
 /* The term under which we own it. False: we never took it, or lost it.  Never blocks. */
 bool store_find_term(struct store *s, struct str thing, uint64_t *term) MUST_CHECK;
 /* @thread whoever opened s, before others use it */

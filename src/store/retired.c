@@ -186,7 +186,7 @@ bool store_delete_version(struct store *s, struct str index, uint64_t number, st
 {
     const struct version_name v = {index, number};
 
-    return store_begin_write(s, OF_INDEX(index), err) &&
+    return store_begin_write(s, OF_INDEX(index, number), err) &&
            store_end(s, delete_record(s, &v, err), err);
 }
 
@@ -198,7 +198,8 @@ bool store_drop_versions(struct store *s, const struct version_name *list, size_
     if (!store_begin_write(s, OF_NOBODY, err))
         return false;
     for (size_t i = 0; ok && i < n; i++) {
-        ok = store_fence(s, OF_INDEX(list[i].index), err) && store_write_drop(s, &list[i], err);
+        ok = store_fence(s, OF_INDEX(list[i].index, list[i].number), err) &&
+             store_write_drop(s, &list[i], err);
         FAILPOINT(version_dropped);
     }
     return store_end(s, ok, err);
@@ -229,7 +230,7 @@ bool store_end_dropped(struct store *s, struct str index, uint64_t number, struc
         "DELETE FROM dropped_version WHERE index_name = ? AND number = ?", false};
     const struct version_name v = {index, number};
 
-    if (!store_begin_write(s, OF_INDEX(index), err))
+    if (!store_begin_write(s, OF_INDEX(index, number), err))
         return false;
 
     const bool ok = run_all(s, work, ARRAY_LEN(work), &v, err) && run_all(s, &note, 1, &v, err);

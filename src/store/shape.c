@@ -69,7 +69,7 @@ bool store_put_shapes(struct store *s, struct str index, uint64_t number, struct
         "INSERT INTO version_shape (index_name, number, shapes) VALUES (?, ?, ?)"
         " ON CONFLICT (index_name, number) DO UPDATE SET shapes = excluded.shapes";
 
-    if (!store_begin_write(s, OF_INDEX(index), err))
+    if (!store_begin_write(s, OF_INDEX(index, number), err))
         return false;
 
     bool live = false;
@@ -193,6 +193,6 @@ static bool stop_version(struct store *s, const struct version_stop *v,
 bool store_stop_version(struct store *s, const struct version_stop *v,
                         enum version_stopped *how, struct err *err)
 {
-    return store_begin_write(s, OF_INDEX(v->index), err) &&
+    return store_begin_write(s, OF_INDEX(v->index, v->number), err) &&
            store_end(s, stop_version(s, v, how, err), err);
 }

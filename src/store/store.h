@@ -257,7 +257,7 @@ struct stored_job {
  * exists, it stays unchanged and job->id is its id.
  */
 bool store_new_job(struct store *s, struct stored_job *job, struct err *err) MUST_CHECK;
-/* Save the job.  ERR_STOP if it was deleted, or has another owner now. */
+/* Save the job.  ERR_STOP if it was deleted, or it or its topic has another owner now. */
 bool store_save_job(struct store *s, uint64_t term, const struct stored_job *job,
                     struct err *err) MUST_CHECK;
 /* Delete the jobs that build a version. */

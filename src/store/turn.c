@@ -93,6 +93,18 @@ static bool make_room(struct store *s, const struct version_name *v, const struc
     return ok;
 }
 
+/*
+ * The versions of an index may be of two topics, whose owners wait for each other here: what is
+ * read from now on has all that either has stored.
+ */
+static bool lock_versions(struct store *s, const struct version_name *v, struct err *err)
+{
+    static const char sql[] = "SELECT number FROM index_version WHERE index_name = ?{lock}";
+    bool ignored;
+
+    return has_row(s, sql, BINDS(TEXT(v->index)), &ignored, err);
+}
+
 /* ---- promotion ---- */
 
 static bool can_be_promoted(struct store *s, const struct version_name *v, struct err *err)
@@ -151,8 +163,8 @@ static bool promote(struct store *s, const struct promotion *p, struct err *err)
     const struct binds name = BINDS(TEXT(p->index), NUMBER(p->number));
     struct follower f = {p->at_ms, p->keep, false};
 
-    return can_be_promoted(s, &v, err) && is_current(s, &v, &f.is_current, err) &&
-           make_room(s, &v, &f, err) &&
+    return lock_versions(s, &v, err) && can_be_promoted(s, &v, err) &&
+           is_current(s, &v, &f.is_current, err) && make_room(s, &v, &f, err) &&
            store_run(s, available,
                      BINDS(NUMBER(p->finished_ms), TEXT(p->index), NUMBER(p->number)), err) &&
            store_run(s, waited, name, err) && store_run(s, go_on, name, err) &&
@@ -198,7 +210,7 @@ static bool take_up(struct store *s, const struct version_return *r, struct err 
     const struct version_name *v = &r->version;
     struct follower f = {r->at_ms, {UINT64_MAX, r->keep_for_ms}, true};
     bool returns, has_failed;
-    bool ok = store_is_in_state(s, v, "returning", &returns, err) &&
+    bool ok = lock_versions(s, v, err) && store_is_in_state(s, v, "returning", &returns, err) &&
               has_row(s, failed, BINDS(TEXT(v->index), NUMBER(v->number)), &has_failed, err);
 
     if (ok && (!returns || has_failed))
@@ -227,18 +239,19 @@ static bool end_kept(struct store *s, const struct version_name *v, struct str r
 
 bool store_promote_version(struct store *s, const struct promotion *p, struct err *err)
 {
-    return store_begin_write(s, OF_INDEX(p->index), err) &&
+    return store_begin_write(s, OF_INDEX(p->index, p->number), err) &&
            store_end(s, promote(s, p, err), err);
 }
 
 bool store_order_return(struct store *s, const struct version_name *v, struct err *err)
 {
-    return store_begin_write(s, OF_INDEX(v->index), err) && store_end(s, order(s, v, err), err);
+    return store_begin_write(s, OF_INDEX(v->index, v->number), err) &&
+           store_end(s, order(s, v, err), err);
 }
 
 bool store_cancel_return(struct store *s, const struct version_name *v, struct err *err)
 {
-    return store_run_alone(s, OF_INDEX(v->index),
+    return store_run_alone(s, OF_INDEX(v->index, v->number),
                            "UPDATE index_version SET state = 'kept' WHERE index_name = ?"
                            " AND number = ? AND state = 'returning'",
                            BINDS(TEXT(v->index), NUMBER(v->number)), err);
@@ -246,14 +259,14 @@ bool store_cancel_return(struct store *s, const struct version_name *v, struct e
 
 bool store_take_up_return(struct store *s, const struct version_return *r, struct err *err)
 {
-    return store_begin_write(s, OF_INDEX(r->version.index), err) &&
+    return store_begin_write(s, OF_INDEX(r->version.index, r->version.number), err) &&
            store_end(s, take_up(s, r, err), err);
 }
 
 bool store_end_kept(struct store *s, const struct version_name *v, struct str reason,
                     int64_t at_ms, struct err *err)
 {
-    return store_begin_write(s, OF_INDEX(v->index), err) &&
+    return store_begin_write(s, OF_INDEX(v->index, v->number), err) &&
            store_end(s, end_kept(s, v, reason, at_ms, err), err);
 }
 

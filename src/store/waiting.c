@@ -92,7 +92,7 @@ bool store_park_version(struct store *s, uint64_t term, const struct stored_job 
 
     buf_printf(&thing, "job/%" PRIu64, job->id);
 
-    bool ok = store_begin_write(s, OF_INDEX(w->index), err);
+    bool ok = store_begin_write(s, OF_INDEX(w->index, w->number), err);
 
     if (ok) {
         ok = store_check_term(s, buf_str(&thing), term, err) && can_be_parked(s, w, err) &&
@@ -110,7 +110,7 @@ bool store_save_wait(struct store *s, const struct stored_wait *w, struct err *e
                               " WHERE index_name = ? AND number = ?";
 
     return store_run_alone(
-        s, OF_INDEX(w->index), sql,
+        s, OF_INDEX(w->index, w->number), sql,
         BINDS(TEXT(w->detail), NUMBER(w->letters), TEXT(w->index), NUMBER(w->number)), err);
 }
 
@@ -134,7 +134,7 @@ static bool resume(struct store *s, const struct stored_wait *w, struct err *err
 
 bool store_resume_version(struct store *s, const struct stored_wait *w, struct err *err)
 {
-    return store_begin_write(s, OF_INDEX(w->index), err) &&
+    return store_begin_write(s, OF_INDEX(w->index, w->number), err) &&
            store_end(s, resume(s, w, err), err);
 }
 

@@ -28,6 +28,7 @@
 #define TOPIC    STR("shop")
 
 static uint64_t topic_term, job_term;
+static char job_thing[32];
 static struct stored_job job = {.kind = {JOB_INDEX, sizeof(JOB_INDEX) - 1},
                                 .index = {"orders", 6},
                                 .table = {"shop.orders", 11},
@@ -108,6 +109,7 @@ CALL(put_fan_outs, topic_term, &a_fan_out, 1, err)
 CALL(begin_fan_outs, fan_out_owner(), &a_fan_out, 1, 1, 1, err)
 CALL(save_fan_outs, fan_out_owner(), 1, STR("c"), 1, 1, err)
 CALL(end_fan_outs, fan_out_owner(), 1, 0, 1, err)
+CALL(take_term, str_from(job_thing), &ignored, err)
 CALL(ask_term, STR("topic/shop"), err)
 CALL(ask_index, CONCRETE, err)
 /* Nobody's. */
@@ -256,8 +258,7 @@ static bool call_prune_wishes(struct err *err)
 }
 
 enum writer {
-    OWNER,      /* the topic's */
-    JOBS_OWNER, /* the job's: it names its term */
+    OWNER, /* the topic's */
     ANYBODY,
 };
 
@@ -279,7 +280,7 @@ static const struct {
     {"delete_rebuild", call_delete_rebuild, OWNER},
     {"put_shapes", call_put_shapes, OWNER},
     {"new_job", call_new_job, OWNER},
-    {"save_job", call_save_job, JOBS_OWNER},
+    {"save_job", call_save_job, OWNER},
     {"park_version", call_park_version, OWNER},
     {"save_wait", call_save_wait, OWNER},
     {"resume_version", call_resume_version, OWNER},
@@ -301,6 +302,7 @@ static const struct {
     {"take_up_return", call_take_up_return, OWNER},
     {"end_kept", call_end_kept, OWNER},
     {"stop_version", call_stop_version, OWNER},
+    {"take_term", call_take_term, OWNER}, /* of a job */
     {"ask_term", call_ask_term, OWNER},
     {"ask_index", call_ask_index, OWNER},
     {"ask_index", call_ask_alias, OWNER},
@@ -328,8 +330,8 @@ static const struct {
 
 /* Neither write for a topic nor are refused. */
 static const char *const others[] = {
-    "open_sqlite", "open_mysql", "close",     "kind",     "set_seal",
-    "doubts",      "take_term",  "lose_term", "has_lost", "watch_loss",
+    "open_sqlite", "open_mysql", "close", "kind",       "set_seal",
+    "doubts",      "lose_term",  "owns",  "watch_loss",
 };
 
 static bool is_known(struct str name)
@@ -392,15 +394,13 @@ static void every_call_of_the_headers_is_known(void **state)
 static void fill(void)
 {
     struct stored_version v = {.index = ALIAS, .topic = TOPIC};
-    struct buf thing = {0};
 
     ok(call_save_definitions(&f.err));
     ok(store_take_term(f.s, STR("topic/shop"), &topic_term, &f.err));
     ok(store_new_version(f.s, &v, &f.err));
     ok(store_new_job(f.s, &job, &f.err));
-    buf_printf(&thing, "job/%llu", (unsigned long long)job.id);
-    ok(store_take_term(f.s, buf_str(&thing), &job_term, &f.err));
-    buf_free(&thing);
+    snprintf(job_thing, sizeof(job_thing), "job/%llu", (unsigned long long)job.id);
+    ok(store_take_term(f.s, str_from(job_thing), &job_term, &f.err));
 }
 
 /* Another node takes the topic; on SQLite, which has no other, ours loses it. */
@@ -483,7 +483,6 @@ static void what_was_lost_is_written_again_once_it_is_taken(void **state)
     ok(call_save_checkpoint(&f.err));
 }
 
-/* A store that one daemon has alone, once SQLite: no other can have taken it meanwhile. */
 /* ---- what is stored while a write waits for the term ---- */
 
 static void *promote_second(void *arg)
@@ -514,16 +513,18 @@ static void wait_for_a_lock_wait(void)
     mysql_conn_close(c);
 }
 
-static void a_promotion_that_waited_for_the_term_knows_what_was_stored_meanwhile(void **state)
+/* The owner of the first version stops its table while the second one, of topic, replaces it.
+ */
+static void stop_while_it_is_replaced(struct str topic)
 {
-    struct stored_version v = {.index = ALIAS, .topic = TOPIC}, *list;
+    struct stored_version v = {.index = ALIAS, .topic = topic}, *list;
     struct stored_job second = job;
     struct err err = {.kind = ERR_FATAL};
+    bool is_available;
     struct store *other;
     pthread_t thread;
     size_t n;
 
-    (void)state;
     if (!on_mysql)
         return; /* nobody else can store anything */
     fill();
@@ -533,6 +534,7 @@ static void a_promotion_that_waited_for_the_term_knows_what_was_stored_meanwhile
     ok(store_new_job(f.s, &second, &f.err));
     ok(open_store(&other, &f.err));
     ok(store_begin_as(other, TOPIC, topic_term, &f.err));
+    ok(store_is_in_state(other, &one, "available", &is_available, &f.err));
     assert_int_equal(pthread_create(&thread, NULL, promote_second, &err), 0);
     wait_for_a_lock_wait();
     ok(store_write_stop(other, &a_stop, &f.err));
@@ -542,6 +544,18 @@ static void a_promotion_that_waited_for_the_term_knows_what_was_stored_meanwhile
     ok(store_load_versions(f.s, f.a, ALIAS, &list, &n, &f.err));
     same(list[0].state, STR("history")); /* its table was stopped, so it is not kept */
     store_close(other);
+}
+
+static void a_promotion_that_waited_for_the_term_knows_what_was_stored_meanwhile(void **state)
+{
+    (void)state;
+    stop_while_it_is_replaced(TOPIC);
+}
+
+static void so_does_one_of_another_topic_than_the_version_that_it_replaces(void **state)
+{
+    (void)state;
+    stop_while_it_is_replaced(STR("crm"));
 }
 
 static void count_loss(void *ctx)
@@ -560,16 +574,16 @@ static void a_loss_is_told_once_and_without_a_lock(void **state)
     fill();
     store_watch_loss(f.s, count_loss, &n);
     other = lose_topic();
-    assert_false(store_has_lost(f.s, STR("topic/shop")));
+    assert_true(store_owns(f.s, STR("topic/shop")));
     for (int i = 0; i < 3; i++)
         refused(call_put_stop(&f.err), ERR_STOP);
-    assert_true(store_has_lost(f.s, STR("topic/shop")));
+    assert_false(store_owns(f.s, STR("topic/shop")));
     assert_int_equal(n, 1);
     /* What is owned under an older term of our own is refused, and not lost. */
     ok(store_take_term(f.s, STR("topic/shop"), &topic_term, &f.err));
     topic_term--;
     refused(call_save_checkpoint(&f.err), ERR_STOP);
-    assert_false(store_has_lost(f.s, STR("topic/shop")));
+    assert_true(store_owns(f.s, STR("topic/shop")));
     assert_int_equal(n, 1);
     store_close(other);
 }
@@ -579,10 +593,40 @@ static void who_has_the_store_alone_need_not_take_what_an_earlier_daemon_had(voi
     (void)state;
     fill();
     reopen();
+    assert_int_equal(store_owns(f.s, STR("topic/shop")), !on_mysql);
     if (on_mysql)
         refused(call_put_stop(&f.err), ERR_STOP);
     else
         ok(call_put_stop(&f.err));
+    assert_int_equal(store_owns(f.s, STR("topic/shop")), !on_mysql);
+}
+
+/* Its first version is of "shop", and its second one of "crm". */
+static void each_version_of_an_index_that_moved_is_its_own_topics(void **state)
+{
+    static const char *const topics[] = {"topic/shop", "topic/crm"};
+    static const struct str names[] = {{"orders_v1", 9}, {"orders_v2", 9}};
+    struct stored_version v = {.index = ALIAS, .topic = STR("crm")};
+    uint64_t term;
+
+    (void)state;
+    fill();
+    ok(call_promote_version(&f.err));
+    ok(store_take_term(f.s, STR("topic/crm"), &term, &f.err));
+    ok(store_new_version(f.s, &v, &f.err));
+    for (uint64_t lost = 1; lost <= 2; lost++) {
+        const struct version_name theirs = {ALIAS, lost}, ours = {ALIAS, 3 - lost};
+
+        store_lose_term(f.s, str_from(topics[lost - 1]));
+        refused(store_set_version_start(f.s, &theirs, 7, &f.err), ERR_STOP);
+        refused(store_ask_version(f.s, names[lost - 1], &f.err), ERR_STOP);
+        ok(store_set_version_start(f.s, &ours, 7, &f.err));
+        ok(store_ask_version(f.s, names[2 - lost], &f.err));
+        ok(store_take_term(f.s, str_from(topics[lost - 1]), &term, &f.err));
+    }
+    /* Who owns the new version has the searches turn to it. */
+    store_lose_term(f.s, STR("topic/shop"));
+    ok(store_promote_version(f.s, &(struct promotion){.index = ALIAS, .number = 2}, &f.err));
 }
 
 static const struct CMUnitTest tests[] = {
@@ -592,7 +636,9 @@ static const struct CMUnitTest tests[] = {
     STORE_TEST(of_letters_of_several_topics_all_or_none_are_stored),
     STORE_TEST(what_was_lost_is_written_again_once_it_is_taken),
     STORE_TEST(a_promotion_that_waited_for_the_term_knows_what_was_stored_meanwhile),
+    STORE_TEST(so_does_one_of_another_topic_than_the_version_that_it_replaces),
     STORE_TEST(a_loss_is_told_once_and_without_a_lock),
     STORE_TEST(who_has_the_store_alone_need_not_take_what_an_earlier_daemon_had),
+    STORE_TEST(each_version_of_an_index_that_moved_is_its_own_topics),
 };
 const struct test_part store_owned = {tests, ARRAY_LEN(tests)};

@@ -182,8 +182,8 @@ static uint64_t version_for(const struct topic *t, const struct stored_purged *r
 }
 
 /* Returns false if no pipeline follows the row's table now. */
-static bool make_write(struct coordinator *co, const struct stored_purged *row,
-                       struct doc_write *out) NEEDS(co->admin_lock)
+static bool make_write(struct coordinator *co, struct stored_purged *row, struct doc_write *out)
+    NEEDS(co->admin_lock)
 {
     struct topic *t = topics_find(co->topics, row->topic);
     struct target *target = t == NULL || t->pipeline == NULL
@@ -205,6 +205,7 @@ static bool make_write(struct coordinator *co, const struct stored_purged *row,
                               .id = row->doc_id,
                               .routing = row->routing,
                               .key = row->key};
+    row->term = t->term;
     return true;
 }
 
@@ -445,8 +446,8 @@ static void look(struct coordinator *co, struct purged_index *p)
         forget_slice(p);
         if (clock_mono_ms() >= p->again_ms && coordinator_owns(co, str_from(p->topic)))
             begin(co, p);
-    } else if (end_rows(co, p, &err)) {
-        forget_slice(p);
+    } else if (end_rows(co, p, &err) || err.kind == ERR_STOP) {
+        forget_slice(p); /* ERR_STOP: the topic was lost meanwhile; its rows are read again */
     } else {
         log_failure(LOG_WARN, &err, "could not drop purged changes that are written",
                     KV("index", (const char *)p->index));

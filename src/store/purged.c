@@ -33,13 +33,19 @@ static void bind_row(const struct stored_purged *p, struct bind *b)
         b[i] = row[i];
 }
 
-/* What they are for; they mostly are of one topic. */
+/* They mostly are of one topic. */
+static bool is_of_next_topic(const struct stored_purged *p, size_t i)
+{
+    return i == 0 || !str_equal(p[i].topic, p[i - 1].topic);
+}
+
+/* What they are for. */
 static bool fence_all(struct store *s, const struct stored_purged *p, size_t n, struct err *err)
 {
     bool ok = true;
 
     for (size_t i = 0; ok && i < n; i++)
-        if (i == 0 || !str_equal(p[i].topic, p[i - 1].topic))
+        if (is_of_next_topic(p, i))
             ok = store_fence(s, OF_TOPIC(p[i].topic), err);
     return ok;
 }
@@ -123,14 +129,14 @@ bool store_end_purged(struct store *s, const struct stored_purged *p, size_t n,
                       uint64_t *changes, struct err *err)
 {
     uint64_t gone = 0;
-    bool ok;
+    bool ok = true;
 
     *changes = 0;
     if (!store_begin_write(s, OF_NOBODY, err))
         return false;
-    ok = fence_all(s, p, n, err);
     for (size_t i = 0; ok && i < n; i++)
-        ok = end_one(s, &p[i], &gone, err);
+        ok = (!is_of_next_topic(p, i) || store_fence_as(s, p[i].topic, p[i].term, err)) &&
+             end_one(s, &p[i], &gone, err);
     if (!store_end(s, ok, err))
         return false;
     *changes = gone;

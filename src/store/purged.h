@@ -32,6 +32,7 @@ struct stored_purged {
     bool unanswered;
     uint64_t times; /* changes, added up */
     int64_t at_ms;  /* steady time of the last purge */
+    uint64_t term;  /* for store_end_purged(): of its topic, when it was written again */
 };
 
 /* Store all or none. */
@@ -54,7 +55,9 @@ bool store_load_purged(struct store *s, struct arena *a, struct str index,
 
 /*
  * Remove documents that were written again, except those purged again since they were loaded.
- * *changes: how many changes the removed ones stood for.
+ * *changes: how many changes the removed ones stood for.  ERR_STOP, and none is removed, unless
+ * each was written under its topic's latest term: what the engine refused while the topic was
+ * lost has no dead letter.
  */
 bool store_end_purged(struct store *s, const struct stored_purged *p, size_t n,
                       uint64_t *changes, struct err *err) MUST_CHECK;

@@ -101,7 +101,6 @@ CALL(park_version, job_term, &job, &a_wait, err)
 CALL(save_wait, &a_wait, err)
 CALL(resume_version, &a_wait, err)
 CALL(put_purged, &a_purged, 1, err)
-CALL(end_purged, &a_purged, 1, &ignored, err)
 CALL(delete_purged_index, CONCRETE, err)
 CALL(put_gone, gone_owner(), &a_gone, 1, err)
 CALL(end_gone, gone_owner(), &a_gone, 1, err)
@@ -152,6 +151,14 @@ static bool call_stop_version(struct err *err)
     enum version_stopped how;
 
     return store_stop_version(f.s, &v, &how, err);
+}
+
+static bool call_end_purged(struct err *err)
+{
+    struct stored_purged p = a_purged;
+
+    p.term = topic_term;
+    return store_end_purged(f.s, &p, 1, &ignored, err);
 }
 
 /* The second letter is another topic's: neither is stored. */
@@ -629,6 +636,28 @@ static void each_version_of_an_index_that_moved_is_its_own_topics(void **state)
     ok(store_promote_version(f.s, &(struct promotion){.index = ALIAS, .number = 2}, &f.err));
 }
 
+/* What the engine refused while the topic was lost has no dead letter. */
+static void a_purged_key_that_was_written_before_a_loss_stays(void **state)
+{
+    struct stored_purged p = a_purged, *list;
+    size_t n;
+
+    (void)state;
+    fill();
+    ok(call_put_purged(&f.err));
+    ok(store_load_purged(f.s, f.a, CONCRETE, (struct purged_filter){0}, 9, &list, &n, &f.err));
+    assert_int_equal(n, 1);
+    p.id = list[0].id;
+    p.term = topic_term;
+    store_lose_term(f.s, STR("topic/shop"));
+    ok(store_take_term(f.s, STR("topic/shop"), &topic_term, &f.err));
+    refused(store_end_purged(f.s, &p, 1, &ignored, &f.err), ERR_STOP);
+    assert_int_equal(ignored, 0);
+    p.term = topic_term;
+    ok(store_end_purged(f.s, &p, 1, &ignored, &f.err));
+    assert_int_equal(ignored, 1);
+}
+
 static const struct CMUnitTest tests[] = {
     STORE_TEST(every_call_of_the_headers_is_known),
     STORE_TEST(who_lost_a_topic_writes_nothing_for_it),
@@ -640,5 +669,6 @@ static const struct CMUnitTest tests[] = {
     STORE_TEST(a_loss_is_told_once_and_without_a_lock),
     STORE_TEST(who_has_the_store_alone_need_not_take_what_an_earlier_daemon_had),
     STORE_TEST(each_version_of_an_index_that_moved_is_its_own_topics),
+    STORE_TEST(a_purged_key_that_was_written_before_a_loss_stays),
 };
 const struct test_part store_owned = {tests, ARRAY_LEN(tests)};

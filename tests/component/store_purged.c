@@ -3,6 +3,7 @@
 
 #include "tests/component/store_parts.h"
 
+#include "src/store/owned.h"
 #include "src/store/purged.h"
 
 #include <stdio.h>
@@ -41,10 +42,13 @@ static struct stored_purged *load(int64_t settled_ms, size_t n_expected)
                    n_expected);
 }
 
-static uint64_t end(const struct stored_purged *p, size_t n)
+static uint64_t end(struct stored_purged *p, size_t n)
 {
-    uint64_t changes;
+    uint64_t changes, term;
 
+    ok(store_take_term(f.s, STR("topic/shop"), &term, &f.err));
+    for (size_t i = 0; i < n; i++)
+        p[i].term = term;
     ok(store_end_purged(f.s, p, n, &changes, &f.err));
     return changes;
 }

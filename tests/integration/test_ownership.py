@@ -127,3 +127,30 @@ def test_a_paused_topic_that_was_taken_is_taken_back_so_that_its_versions_can_be
     daemon.command("topic", "resume", name)
     change(w, daemon, 9)
     end(w, daemon)
+
+
+def lose(w, *changes):
+    """Another node takes the topic; ours hears of it from what it stores next, and takes it again."""
+    before = term(w)
+    take(w)
+    for statement in changes:
+        w.sql(statement)
+    wait_until("the node takes it again", lambda: term(w) == before + 2, 60)
+
+
+def test_a_purged_key_whose_document_was_written_before_the_topic_was_taken_stays(w):
+    """The engine may have refused the document after the loss, which left no dead letter."""
+    daemon = follow(w)
+    index = f"{w.index('thing')}_v1"
+    w.equal(daemon)
+    daemon.kill()
+    w.db.sql(f"INSERT INTO {store_of(w)}.purged (topic, table_name, index_name, doc_id, routing, key_bytes, version, unanswered, times, at_ms)"
+             f" VALUES ('{w.schema}', '{w.schema}.thing', '{index}', '1', '', X'0100000031', 1, 0, 1, 1)")
+    w.engine.ask("DELETE", f"/{index}/_doc/1")
+    daemon.start(environment={"MILLRACE_FAILPOINT": "purged_written:1:wait=15000"})
+    wait_until("the document is written", lambda: w.engine.get(index, 1), 30)
+    lose(w, "UPDATE thing SET a = a + 1 WHERE id = 2")
+    w.engine.ask("DELETE", f"/{index}/_doc/1")
+    wait_until("the document is written again", lambda: w.engine.get(index, 1), 60)
+    wait_until("the key is gone", lambda: not daemon.json("status")["delivery"]["purged"], 60)
+    end(w, daemon)

@@ -44,7 +44,7 @@ static void take_answer(struct verify_job *j, const struct err *failure, struct 
     out->repaired = j->result.repaired;
 }
 
-/* Returns false if the build is stopping. */
+/* Returns false if the build is stopping, or another node's. */
 static bool ask(struct coordinator *co, const struct build_question *q, bool repair,
                 struct answer *out, struct err *err)
 {
@@ -68,10 +68,12 @@ static bool ask(struct coordinator *co, const struct build_question *q, bool rep
     j->stop = q->stop;
     verify_job_run(j, &failure);
 
-    const bool ok = !stop_is_set(q->stop) || err_set(err, ERR_STOP, "stopping");
+    const bool ok = failure.kind != ERR_STOP && !stop_is_set(q->stop);
 
     if (ok)
         take_answer(j, &failure, out);
+    else
+        err_set(err, ERR_STOP, "%s", failure.kind == ERR_STOP ? failure.msg : "stopping");
     verify_job_free(j);
     buf_free(&parameters);
     return ok;

@@ -210,6 +210,13 @@ static void end_build(struct coordinator *co, const struct stored_version *v,
     definitions_unref(d);
 }
 
+/* It did not end: whoever has its topic goes on from the cursor that is stored. */
+static bool is_others(struct coordinator *co, const struct stored_version *v,
+                      const struct err *why)
+{
+    return why->kind == ERR_STOP || (why->kind != ERR_NONE && !coordinator_owns(co, v->topic));
+}
+
 /* Returns false if the store does not answer; the build then stays on the finished list. */
 static bool finish_build(struct coordinator *co, const struct catalogue *c,
                          const struct finished_build *f) NEEDS(co->admin_lock)
@@ -220,10 +227,13 @@ static bool finish_build(struct coordinator *co, const struct catalogue *c,
     struct err err = {0};
 
     if (v != NULL && str_equal(v->state, STR("available")) &&
-        !store_delete_jobs(co->opt.store, index, number, &err))
-        return false;
+        !store_delete_jobs(co->opt.store, index, number, &err) && err.kind != ERR_STOP)
+        return false; /* ERR_STOP: its topic's owner does it */
     builds_remove(co->builds, f->build);
-    if (v != NULL)
+    if (v != NULL && is_others(co, v, &f->why))
+        log_failure(LOG_INFO, &f->why, "an index build ends here", KV("index", v->index),
+                    KV("version", number));
+    else if (v != NULL)
         end_build(co, v, &f->why);
     return true;
 }
@@ -369,7 +379,8 @@ static void resume_build(struct coordinator *co, const struct stored_version *v,
     struct err err = {0};
 
     if (builds_find(co->builds, v->index, v->number) != NULL || t == NULL ||
-        t->pipeline == NULL || builds_n(co->builds) == BUILDS_MAX)
+        t->pipeline == NULL || !coordinator_owns(co, v->topic) ||
+        builds_n(co->builds) == BUILDS_MAX)
         return;
     if (v->error.len > 0) {
         fail_killed(co, v);

@@ -138,6 +138,28 @@ def lose(w, *changes):
     wait_until("the node takes it again", lambda: term(w) == before + 2, 60)
 
 
+def fill(w):
+    w.sql("INSERT INTO thing SELECT 10 + seq, seq FROM seq_1_to_3000")
+
+
+def test_a_build_of_a_topic_that_is_taken_goes_on_from_its_cursor_when_the_topic_is_back(w):
+    daemon = follow(w)
+    fill(w)
+    w.equal(daemon)
+    daemon.command("index", "create", f"{w.schema}.thing", "--rate", "500", "--no-wait")
+    index = f"{w.index('thing')}_v2"
+    wait_until("rows are read", lambda: w.engine.count(index) >= 1000, 30)
+    lose(w)
+    if w.engine.count(index) < 1000:
+        raise Failed("the build began again")
+    daemon.command("index", "set", f"{w.schema}.thing", "--rate", "0", ok=None)
+    wait_until("the build ends", lambda: w.table(daemon, "thing")["version"] == 2, 60)
+    change(w, daemon, 9)
+    if "index build failed" in daemon.log_tail(10**6):
+        raise Failed(daemon.log_tail(3000))
+    end(w, daemon)
+
+
 def test_a_purged_key_whose_document_was_written_before_the_topic_was_taken_stays(w):
     """The engine may have refused the document after the loss, which left no dead letter."""
     daemon = follow(w)

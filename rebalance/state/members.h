@@ -53,6 +53,7 @@ struct coordinator {
     struct repeats *repeats;             /* the replay thread's: dead_letter/repeats.h */
     struct replays *replays;             /* dead_letter/replay.h */
     struct verify_jobs *verifies;        /* verify/jobs.h */
+    bool verifies_run;                   /* atomic: all that the store has of our topics */
     struct trees *trees;                 /* trees/trees.h; NULL: none are kept, */
     struct err no_trees;                 /* as their folder cannot be used */
     build_compare_fn *compare_version;   /* of builds; set by whoever is above them */

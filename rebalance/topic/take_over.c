@@ -18,6 +18,7 @@ bool coordinator_take_over(struct coordinator *co, struct str topic, struct err 
     coordinator_end_promoted(co, topic);
     coordinator_end_drops_soon(co);
     coordinator_settings_due(co);
+    __atomic_store_n(&co->verifies_run, false, __ATOMIC_RELEASE);
     return coordinator_note_letters(co, topic, err) && coordinator_load_purged(co, topic, err);
 }
 

@@ -2,6 +2,7 @@
 
 #include "rebalance/verify/job.h"
 
+#include "rebalance/state/owned.h"
 #include "rebalance/trees/trees.h"
 #include "rebalance/verify/changed.h"
 #include "rebalance/verify/compared.h"
@@ -168,12 +169,20 @@ static bool survive(struct verify_job *j, const struct err *err)
     return !stop_wait(j->stop, RETRY_MS);
 }
 
+static bool is_ours(const struct verify_job *j, struct err *err)
+{
+    return coordinator_owns_version(j->co, j->job.index, j->job.version) ||
+           err_set(err, ERR_STOP, "another node has taken its topic");
+}
+
 static void run_steps(struct verify_job *j, struct err *err)
 {
     while (j->at.pass != VERIFY_OVER && !stop_is_set(j->stop)) {
         const uint64_t before = count_done(j);
 
         *err = (struct err){0};
+        if (!is_ours(j, err))
+            return;
         if (verify_job_makes_way(j)) {
             j->made_way = true;
             err_set(err, ERR_RETRY, "a person has asked for a verification of this index");
@@ -464,12 +473,19 @@ void verify_job_run(struct verify_job *j, struct err *err)
 void *verify_job_main(void *arg)
 {
     struct verify_job *j = MAGIC_CAST(verify_job, arg);
+    struct coordinator *co = j->co;
     struct err err = {0};
 
     verify_job_run(j, &err);
-    if (!stop_is_set(j->stop))
+
+    /* Whoever has its topic goes on with it. */
+    const bool is_others = !is_ours(j, &err) || (err.kind == ERR_STOP && !is_version_gone(j));
+
+    if (!is_others && !stop_is_set(j->stop))
         finish(j, &err);
-    verify_jobs_end(j->co->verifies, j);
-    stop_nudge(&j->co->stop);
+    verify_jobs_end(co->verifies, j);
+    if (is_others)
+        __atomic_store_n(&co->verifies_run, false, __ATOMIC_RELEASE);
+    stop_nudge(&co->stop);
     return NULL;
 }

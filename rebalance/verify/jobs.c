@@ -28,7 +28,6 @@ struct verify_jobs {
     struct map *memories; /* orders_v2 -> struct memory; guarded by lock */
     unsigned n_orders;    /* atomic: of people, on their way */
     bool has_ended;       /* one, since verify_jobs_take_ended(); guarded by lock */
-    bool are_resumed;     /* guarded by admin_lock */
 };
 
 void verify_progress_put(struct json_writer *w, const struct verify_progress *p)
@@ -367,14 +366,4 @@ bool verify_jobs_take_ended(struct verify_jobs *all)
     all->has_ended = false;
     lock_release(&all->lock);
     return has_ended;
-}
-
-bool verify_jobs_are_resumed(const struct verify_jobs *all)
-{
-    return all->are_resumed;
-}
-
-void verify_jobs_set_resumed(struct verify_jobs *all)
-{
-    all->are_resumed = true;
 }

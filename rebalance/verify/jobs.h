@@ -79,10 +79,8 @@ void verify_jobs_show(struct verify_jobs *all, struct verify_job *j,
 void verify_jobs_end(struct verify_jobs *all, struct verify_job *j);
 bool verify_jobs_take_ended(struct verify_jobs *all); /* one has, since the last call */
 
-/* Whether the jobs that the store had at the start run again. Under admin_lock. */
-bool verify_jobs_are_resumed(const struct verify_jobs *all);
-void verify_jobs_set_resumed(struct verify_jobs *all);
-/* Go on with the jobs that the store has; once. Under admin_lock. Blocks on the store. */
+/* Go on with the jobs that the store has of our topics, unless they all run. Under admin_lock.
+ * Blocks on the store. */
 void coordinator_resume_verifies(struct coordinator *co);
 
 #endif

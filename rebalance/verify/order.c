@@ -2,6 +2,7 @@
 
 #include "rebalance/verify/verify.h"
 
+#include "rebalance/state/owned.h"
 #include "rebalance/verify/changed.h"
 #include "rebalance/verify/condition.h"
 #include "rebalance/verify/job.h"
@@ -180,7 +181,7 @@ static bool has_column(struct coordinator *co, const struct verify_run *run,
                          STR_ARG(o->table), STR_ARG(o->table));
 }
 
-/* ---- after a restart ---- */
+/* ---- after a restart, or when a topic comes back ---- */
 
 static bool resume(struct coordinator *co, struct err *err)
 {
@@ -188,16 +189,19 @@ static bool resume(struct coordinator *co, struct err *err)
     struct stored_job *jobs;
     struct verify_progress ignored;
     size_t n = 0;
-    bool ok = verify_jobs_are_resumed(co->verifies);
+    bool ok = __atomic_load_n(&co->verifies_run, __ATOMIC_ACQUIRE);
 
     if (!ok) {
+        /* Before: one of them may end meanwhile, as another node's. */
+        __atomic_store_n(&co->verifies_run, true, __ATOMIC_RELEASE);
         ok = store_load_jobs(co->opt.store, a, &jobs, &n, err);
         for (size_t i = 0; i < n; i++)
             if (verify_jobs_have_kind(jobs[i].kind) &&
+                coordinator_owns_version(co, jobs[i].index, jobs[i].version) &&
                 !verify_jobs_find(co->verifies, jobs[i].id, &ignored))
                 ok = start(co, &jobs[i], err) && ok;
-        if (ok)
-            verify_jobs_set_resumed(co->verifies);
+        if (!ok)
+            __atomic_store_n(&co->verifies_run, false, __ATOMIC_RELEASE);
     }
     arena_free(a);
     return ok;

@@ -237,7 +237,8 @@ static void start_due(struct coordinator *co, const struct definitions *d,
 
 void coordinator_verify_due(struct coordinator *co)
 {
-    if (!verify_jobs_are_resumed(co->verifies) || verify_jobs_are_ordered(co->verifies))
+    if (!__atomic_load_n(&co->verifies_run, __ATOMIC_ACQUIRE) ||
+        verify_jobs_are_ordered(co->verifies))
         return;
 
     struct store_copy *s = store_watch_copy(co->store_watch);

@@ -160,6 +160,23 @@ def test_a_build_of_a_topic_that_is_taken_goes_on_from_its_cursor_when_the_topic
     end(w, daemon)
 
 
+def test_a_verification_of_a_topic_that_is_taken_goes_on_when_the_topic_is_back(w):
+    daemon = follow(w)
+    fill(w)
+    w.equal(daemon)
+    job = daemon.json("verify", f"{w.schema}.thing", "--rate", "400", "--no-wait")["job"]
+    report = lambda: daemon.json("report", "get", job, ok=None)
+    wait_until("it has read some rows", lambda: report().get("rows_done", 0) > 500, 30)
+    lose(w)
+    answer = wait_until("it has ended", lambda: (r := report()).get("verdict") and r, 60)
+    if answer["verdict"] != "equal" or answer["documents"] != 3002:
+        raise Failed(f"{answer}")
+    log = daemon.log_tail(10**6)
+    if log.count("a verification has ended") != 1 or "a verification cannot go on yet" in log:
+        raise Failed(log[-3000:])
+    end(w, daemon)
+
+
 def test_a_purged_key_whose_document_was_written_before_the_topic_was_taken_stays(w):
     """The engine may have refused the document after the loss, which left no dead letter."""
     daemon = follow(w)

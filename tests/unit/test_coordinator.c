@@ -6,7 +6,9 @@
 #include "rebalance/dead_letter/purged.h"
 #include "rebalance/engine/engine.h"
 #include "rebalance/state/parts.h"
+#include "rebalance/topic/take_over.h"
 #include "rebalance/topic/told.h"
+#include "rebalance/verify/jobs.h"
 #include "rebalance/version/build.h"
 #include "rebalance/version/retire.h"
 #include "rebalance/version/version_drop.h"
@@ -21,6 +23,7 @@
 #include "src/base/failpoint.h"
 #include "src/base/thread.h"
 #include "src/search/search.h"
+#include "src/store/owned.h"
 #include "src/store/purged.h"
 #include "src/store/turn.h"
 #include "tests/fakes/tiny_http.h"
@@ -470,6 +473,29 @@ static void old_deletes_are_kept_for_a_version_that_is_still_to_be_built(void **
     assert_int_equal(n_tombstones(f), 0);
 }
 
+/* Whoever owns its topic goes on with a verification; we do when the topic comes to us. */
+static void a_verification_of_a_topic_that_is_lost_waits_for_it(void **state)
+{
+    struct fixture *f = *state;
+    struct stored_job job = {.kind = STR(JOB_VERIFY),
+                             .index = STR("orders"),
+                             .version = new_version(f),
+                             .table = STR("shop.orders"),
+                             .buckets = 1};
+    struct err err = {0};
+
+    assert_true(store_new_job(f->opt.store, &job, &err));
+    assert_true(coordinator_refresh(f->co, &err));
+    store_lose_term(f->opt.store, STR("topic/shop"));
+    coordinator_resume_verifies(f->co);
+    assert_true(f->co->verifies_run); /* all of ours run */
+    assert_false(verify_jobs_run(f->co->verifies, JOB_VERIFY));
+    lock_acquire(&f->co->admin_lock);
+    assert_true(coordinator_take_over(f->co, STR("shop"), &err));
+    lock_release(&f->co->admin_lock);
+    assert_false(f->co->verifies_run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -497,6 +523,8 @@ int main(void)
             what_a_version_lacks_is_not_discarded_before_it_is_searched, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             old_deletes_are_kept_for_a_version_that_is_still_to_be_built, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_verification_of_a_topic_that_is_lost_waits_for_it,
+                                        set_up, tear_down),
     };
     return cmocka_run_group_tests_name("coordinator", tests, NULL, NULL);
 }

@@ -405,11 +405,11 @@ bool store_ask_term(struct store *s, struct str thing, struct err *err)
     return store_begin(s, err) && store_end(s, check_owned(s, thing, err), err);
 }
 
-/* A search engine never has both under one name. */
+/* A search engine never has both under one name.  An alias is of its newest version. */
 bool store_ask_index(struct store *s, struct str name, struct err *err)
 {
     return store_begin(s, err) && store_end(s,
-                                            store_fence(s, OF_INDEX(name), err) &&
+                                            store_fence(s, OF_INDEX(name, 0), err) &&
                                                 store_fence(s, OF_VERSION(name), err),
                                             err);
 }

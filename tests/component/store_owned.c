@@ -338,7 +338,7 @@ static const struct {
 /* Neither write for a topic nor are refused. */
 static const char *const others[] = {
     "open_sqlite", "open_mysql", "close", "kind",       "set_seal",
-    "doubts",      "lose_term",  "owns",  "watch_loss",
+    "doubts",      "lose_term",  "owns",  "watch_loss", "find_term",
 };
 
 static bool is_known(struct str name)
@@ -626,9 +626,9 @@ static void each_version_of_an_index_that_moved_is_its_own_topics(void **state)
 
         store_lose_term(f.s, str_from(topics[lost - 1]));
         refused(store_set_version_start(f.s, &theirs, 7, &f.err), ERR_STOP);
-        refused(store_ask_version(f.s, names[lost - 1], &f.err), ERR_STOP);
+        refused(store_ask_index(f.s, names[lost - 1], &f.err), ERR_STOP);
         ok(store_set_version_start(f.s, &ours, 7, &f.err));
-        ok(store_ask_version(f.s, names[2 - lost], &f.err));
+        ok(store_ask_index(f.s, names[2 - lost], &f.err));
         ok(store_take_term(f.s, str_from(topics[lost - 1]), &term, &f.err));
     }
     /* Who owns the new version has the searches turn to it. */

@@ -6,6 +6,7 @@
 #include "rebalance/admin/live_check.h"
 #include "rebalance/check/pipelines.h"
 #include "rebalance/state/parts.h"
+#include "rebalance/topic/give_back.h"
 #include "rebalance/topic/topics.h"
 #include "rebalance/version/claim.h"
 #include "rebalance/version/pending.h"
@@ -235,11 +236,23 @@ static bool carry_out(struct coordinator *co, struct application *a, bool *is_st
     definitions_unref(now);
     if (!*is_stale && a->diff.n > 0)
         ok = store(co, a->now, a->then, &a->diff, &r, err);
+    if (!ok && store_is_other_revision(err)) { /* another node was faster */
+        coordinator_load_soon(co);
+        ok = *is_stale = true;
+    }
     if (!*is_stale && ok)
         put_into_effect(co, &a->diff, &r, a->problems);
     coordinator_retirement_free(&r);
     lock_release(&co->admin_lock);
     return ok;
+}
+
+static bool changes_topics(const struct definition_diff *diff)
+{
+    for (size_t i = 0; i < diff->n; i++)
+        if (strcmp(diff->changes[i].kind, "topic") == 0)
+            return true;
+    return false;
 }
 
 static bool apply_once(struct coordinator *co, struct application *a, bool *is_stale,
@@ -250,6 +263,8 @@ static bool apply_once(struct coordinator *co, struct application *a, bool *is_s
         return a->problems != NULL && refuse_all(a->problems, json, err);
     if (!a->req->dry_run && !carry_out(co, a, is_stale, err))
         return false;
+    if (!a->req->dry_run && !*is_stale && changes_topics(&a->diff))
+        coordinator_wait_for_owners(co, a->problems);
     if (!*is_stale)
         append_answer(json, a->req->dry_run, &a->diff, a->problems);
     return true;

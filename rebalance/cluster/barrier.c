@@ -439,6 +439,11 @@ void barrier_free(struct barrier *b)
     free(b);
 }
 
+uint64_t barrier_revision(const struct barrier *b)
+{
+    return b->revision;
+}
+
 uint64_t barrier_session(const struct barrier *b)
 {
     const uint64_t mine = b->mine.data.session;

@@ -56,5 +56,7 @@ bool barrier_is_normal(const struct barrier *b);
 
 /* Returns the newest session that this node knows. */
 uint64_t barrier_session(const struct barrier *b);
+/* Returns the revision of the list of things that this node knows; 0: none yet. */
+uint64_t barrier_revision(const struct barrier *b);
 
 #endif

@@ -37,6 +37,7 @@ struct cluster_view {
     bool is_normal;       /* the last rebalance has ended, and nothing asks for another */
     bool is_open_to_all;  /* whoever reaches the coordination can change everything */
     uint64_t session;     /* of the newest rebalance; 0: none */
+    uint64_t revision;    /* of the things that the cluster heard of from this node last */
     struct name_set live; /* ids of the nodes that live, as far as this one knows */
     struct buf waits;     /* for whom or what; empty: for nothing */
     struct err trouble;   /* the coordination's, or its refusal */

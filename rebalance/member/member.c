@@ -155,6 +155,7 @@ void member_look(struct member *m, struct cluster_view *out)
     out->is_normal = m->view.is_normal;
     out->is_open_to_all = m->view.is_open_to_all;
     out->session = m->view.session;
+    out->revision = m->view.revision;
     name_set_copy(&out->live, &m->view.live);
     buf_append(&out->waits, buf_str(&m->view.waits));
     out->trouble = m->view.trouble;

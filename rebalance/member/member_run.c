@@ -400,6 +400,7 @@ static void show(struct member *m)
     m->view.is_normal = barrier_is_normal(m->barrier);
     m->view.is_open_to_all = s.is_open_to_all;
     m->view.session = barrier_session(m->barrier);
+    m->view.revision = barrier_revision(m->barrier);
     m->view.trouble = m->view.is_connected ? m->trouble : s.why;
     m->view.since_ms = s.since_ms;
     lock_release(&m->lock);

@@ -11,7 +11,9 @@
 
 #include <string.h>
 
-#define LIMIT_MS 20000 /* for what was read to be delivered; the rest is read again */
+#define LIMIT_MS  20000 /* for what was read to be delivered; the rest is read again */
+#define OWNERS_MS 10000
+#define LOOK_MS   20
 
 void coordinator_tell_things(struct coordinator *co)
 {
@@ -32,6 +34,43 @@ void coordinator_tell_things(struct coordinator *co)
     catalogue_unref(c);
     definitions_unref(d);
     arena_free(a);
+}
+
+/* Returns false, with what the cluster waits for, while topics may have no owner yet. */
+static bool all_have_owners(struct coordinator *co, uint64_t revision, struct buf *waits)
+{
+    struct cluster_view v = {0};
+
+    cluster_look(co->cluster, &v);
+
+    const bool all = v.is_normal && v.revision >= revision;
+
+    buf_clear(waits);
+    buf_append(waits, v.waits.len > 0 ? buf_str(&v.waits) : STR("waits for the other nodes"));
+    cluster_view_free(&v);
+    return all;
+}
+
+void coordinator_wait_for_owners(struct coordinator *co, struct problems *problems)
+{
+    const int64_t until_ms = clock_mono_ms() + OWNERS_MS;
+    struct buf waits = {0};
+    uint64_t revision;
+    bool all;
+
+    if (!co->opt.is_shared || co->delivery == NULL)
+        return;
+    lock_acquire(&co->admin_lock);
+    coordinator_tell_things(co);
+    revision = co->stored->revision;
+    lock_release(&co->admin_lock);
+    while (!(all = all_have_owners(co, revision, &waits)) && clock_mono_ms() < until_ms &&
+           !stop_wait(&co->stop, LOOK_MS))
+        ;
+    if (!all)
+        problems_add(problems, SEVERITY_WARNING, (struct place){0},
+                     "topics may have no owner yet: the cluster %s", waits.ptr);
+    buf_free(&waits);
 }
 
 /* The name of the topic; empty: the thing is none. */

@@ -9,6 +9,11 @@
 
 /* Tell the cluster which topics there are, if that changed. */
 void coordinator_tell_things(struct coordinator *co) NEEDS(co->admin_lock);
+/*
+ * After a change of topics: wait until each has an owner, so that what a person does next finds
+ * one.  Waits 10 s at most, and then warns.  Does nothing if no other node uses the store.
+ */
+void coordinator_wait_for_owners(struct coordinator *co, struct problems *problems);
 /* Bring on the end of what is not ours any more. */
 void coordinator_give_back(struct coordinator *co) NEEDS(co->admin_lock);
 /* Tells whether a turn could bring it on. @thread the coordinator's */

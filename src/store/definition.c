@@ -11,10 +11,12 @@
 #include "src/store/store.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Definitions and their effects. */
 
-#define REVISION STR("definitions/revision")
+#define REVISION       STR("definitions/revision")
+#define OTHER_REVISION "revision" /* the origin of an error */
 
 static void fill_definition(struct arena *a, const struct str *cells, void *element)
 {
@@ -209,7 +211,13 @@ static bool check_revision(struct store *s, uint64_t revision, struct err *err)
     if (!select_revision(s, &now, err))
         return false;
     return now == revision ||
-           err_set(err, ERR_RETRY, "the definitions were changed by somebody else meanwhile");
+           err_set_code(err, ERR_RETRY, OTHER_REVISION, 1,
+                        "the definitions were changed by somebody else meanwhile");
+}
+
+bool store_is_other_revision(const struct err *err)
+{
+    return err->origin != NULL && strcmp(err->origin, OTHER_REVISION) == 0;
 }
 
 bool store_save_definitions(struct store *s, uint64_t revision,

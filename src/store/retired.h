@@ -39,6 +39,8 @@ struct definition_effects {
 };
 
 /* Replace all definitions.  ERR_RETRY if the stored revision is not `revision`. */
+/* Tells whether the error is that somebody else saved definitions meanwhile. */
+bool store_is_other_revision(const struct err *err) MUST_CHECK;
 bool store_save_definitions(struct store *s, uint64_t revision,
                             const struct stored_definition *defs, size_t n,
                             const struct definition_effects *e, struct err *err) MUST_CHECK;

@@ -2,7 +2,7 @@
 """Runs the integration tests and says how it went, in TAP.
 
     run.py [--server mariadb|mariadb11|mysql8|mysql9] [--option=--NAME=VALUE...] [--engine opensearch2|opensearch3]
-           [--seed N] [--jobs N] [--only WORD...] [--kills N] [--failpoints N] [--seeds N] [--damage N] [--slow SECONDS] [--list]
+           [--coordination zookeeper] [--seed N] [--jobs N] [--only WORD...] [--kills N] [--failpoints N] [--seeds N] [--damage N] [--slow SECONDS] [--list]
 
 A test is a function test_... of a module test_....py beside this file, or one that its more_tests(options)
 gives by name; it gets a World.  --only takes
@@ -11,6 +11,7 @@ only so, or where --kills says how often the daemon is killed at random moments,
 often at failpoints.  --seeds makes tests of so many random schemas, from --seed on (test_shapes); --damage
 has verify find so many damaged documents of each kind; --slow has the engine be slow for so long (faults.f61).
 A module with NODES = n has its tests run one after another against a search cluster of n nodes.
+With --coordination zookeeper each daemon is the only node of a cluster, with its store on the server that it follows.
 Every database server is started with the --option given.  --jobs tests run at a time, each in a lane
 with servers and a folder of its own, tests/run/laneN.  MILLRACE names the daemon's program.  With KEEP
 set, the shared servers stay up after the run.
@@ -67,6 +68,7 @@ def arguments(given):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--server", default="mariadb", choices=["mariadb", "mariadb11", "mysql8", "mysql9"])
     parser.add_argument("--engine", default="opensearch2", choices=["opensearch2", "opensearch3"])
+    parser.add_argument("--coordination", default="embedded", choices=["embedded", "zookeeper"])
     parser.add_argument("--option", action="append", default=[])
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--jobs", type=int, default=1)

@@ -11,6 +11,7 @@ import servers
 from cluster import Cluster
 from servers import REPO, Engine, Database, Failed, Millrace
 from workload import Workload
+from zookeepers import ZooKeeper
 
 PASSWORD = "mill-race 7%,ü"  # nothing in it may need care on the way
 
@@ -28,7 +29,7 @@ def shared_database(flavour):
 
 def shared_engine(nodes=1):
     """One node or a cluster of so many; a lane has one of them at a time."""
-    for key in [("engine", n) for kind, n in _shared if kind == "engine" and n != nodes]:
+    for key in [key for key in _shared if key[0] == "engine" and key[1] != nodes]:
         _shared.pop(key).wipe()
     if ("engine", nodes) not in _shared:
         engine = Engine() if nodes == 1 else Cluster(nodes)
@@ -37,6 +38,12 @@ def shared_engine(nodes=1):
     elif nodes > 1:
         _shared["engine", nodes].start()  # whichever a test left down
     return _shared["engine", nodes]
+
+
+def shared_zookeeper():
+    if "zookeeper" not in _shared:
+        _shared["zookeeper"] = ZooKeeper().start()
+    return _shared["zookeeper"]
 
 
 def wipe_shared():
@@ -57,7 +64,7 @@ class World:
         self.db = shared_database(options.server)
         self.engine = shared_engine(nodes)
         self.home = self.db, self.engine  # a test may look at others meanwhile
-        self.daemons, self.extra = [], []
+        self.daemons, self.extra, self.stores = [], [], []
         self.path = None
         self.make_schema()
 
@@ -157,10 +164,20 @@ class World:
         """A daemon with a data folder of its own."""
         if self.name.split(".")[0] in BY_HAND:
             config["index"] = {"trees": False} | config.get("index", {})
+        if self.options.coordination == "zookeeper" and not config.keys() & {"store", "coordination"}:
+            config |= self.cluster_of_one()
         daemon = Millrace(f"{self.schema}-{len(self.daemons)}", self.engine, **config)
         daemon.write("source.password", PASSWORD + "\n")
+        daemon.write("store.password", PASSWORD + "\n")  # the same user's, but a test may take the other away
         self.daemons.append(daemon)
         return daemon.start() if start else daemon
+
+    def cluster_of_one(self):
+        store = f"{self.schema}_s{len(self.daemons)}"
+        self.stores.append(store)
+        self.home[0].sql(f"DROP DATABASE IF EXISTS {store}", f"CREATE DATABASE {store}", f"GRANT ALL ON {store}.* TO millrace@'127.0.0.1'")
+        return {"store": f"mysql://millrace@127.0.0.1:{self.home[0].port}/{store}", "store_password_file": "store.password",
+                "coordination": f"zookeeper://127.0.0.1:{shared_zookeeper().port}/{store}", "coordination_timeout": "4s"}
 
     def follow(self, definitions, **config):
         """A daemon that follows these definitions, with every index built."""
@@ -217,6 +234,7 @@ class World:
         if self.db.options:
             self.db.restart()
         self.drop_schema()
+        self.db.sql(*[f"DROP DATABASE IF EXISTS {store}" for store in self.stores])
         self.engine.ask("DELETE", f"/{self.schema}-*", ok=(200, 404))
         if failure:
             raise failure

@@ -4,6 +4,7 @@
 #include "rebalance/member/member_parts.h"
 
 #include "src/base/clock.h"
+#include "src/base/failpoint.h"
 #include "src/base/log.h"
 
 #include <string.h>
@@ -130,6 +131,10 @@ static void write_text(struct member *m, const struct barrier_action *a)
                                     .answer = answer_of(written),
                                     .version = a->version + 1};
 
+    if (is_node)
+        FAILPOINT(node_data_written);
+    else
+        FAILPOINT(cluster_state_written);
     if (written == WRITTEN_FAILED) {
         note_trouble(m, &err, is_node ? "write a node" : "write the cluster's state");
         answer_later(m, e);
@@ -176,6 +181,7 @@ static void try_registration(struct member *m)
         note_trouble(m, &err, "register");
         return;
     }
+    FAILPOINT(node_registered);
     buf_clear(&m->registering);
     answer(m, (struct barrier_event){
                   .kind = BARRIER_WRITTEN, .node = buf_str(&m->id), .answer = BARRIER_OK});
@@ -334,6 +340,7 @@ static void on_event(struct member *m, const struct coordination_event *e)
             say(m, (struct barrier_event){.kind = BARRIER_STATE_CHANGED});
         break;
     case COORDINATION_GRANTED:
+        FAILPOINT(lock_granted);
         say(m, (struct barrier_event){.kind = BARRIER_LOCK_GRANTED});
         break;
     case COORDINATION_TAKEN: say(m, (struct barrier_event){.kind = BARRIER_LOCK_LOST}); break;

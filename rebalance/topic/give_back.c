@@ -7,6 +7,7 @@
 #include "rebalance/topic/topics.h"
 
 #include "src/base/clock.h"
+#include "src/base/failpoint.h"
 #include "src/base/log.h"
 
 #include <string.h>
@@ -120,6 +121,7 @@ static void end(struct coordinator *co, struct topic *t, struct str thing) NEEDS
         t->term = 0;
     }
     store_lose_term(co->opt.store, thing);
+    FAILPOINT(topic_given_back);
     cluster_ended(co->cluster, thing);
 }
 
@@ -144,6 +146,7 @@ static void obey(struct coordinator *co, const struct cluster_order *o) NEEDS(co
         if (!is_done(t))
             return;
         save(t);
+        FAILPOINT(topic_saved);
     }
     end(co, t, o->thing);
 }

@@ -16,7 +16,7 @@ import world  # noqa: E402
 def bench_world(name, server="mariadb"):
     """A World, thrown away at the end; all that it started ends, however that comes."""
     class Options:
-        seed = 1
+        seed, coordination = 1, "embedded"
 
     Options.server = server
     try:

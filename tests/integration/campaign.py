@@ -226,7 +226,10 @@ ELSEWHERE = {"verify_listed": "test_verify_faults", "verify_repaired": "test_ver
              "letters_discarded": "test_retired", "return_ordered": "test_rollback", "alias_returned": "test_rollback",
              "version_returned": "test_rollback",
              "repair_submitted": "test_trees_faults",
-             "lineage_marked": "test_failpoints: needs a second server", "replay_wanted": "test_dead_letters"}
+             "lineage_marked": "test_failpoints: needs a second server", "replay_wanted": "test_dead_letters",
+             "node_registered": "test_members_kill", "node_data_written": "test_members_kill",
+             "cluster_state_written": "test_members_kill", "lock_granted": "test_members_kill",
+             "topic_saved": "test_members_kill", "topic_given_back": "test_members_kill"}
 PATIENCE = {write: 6, lose_log: 40}  # seconds for a daemon to come there, others 20; who does not is killed all the same
 MISSES = 10  # of a point that none came to yet
 # After so many misses of a point the writer rests in its rounds, and the daemon has so many times the time: on a slow

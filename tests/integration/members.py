@@ -172,16 +172,30 @@ class Members:
 class Load(threading.Thread):
     """Changes rows of all topics until it ends."""
 
-    def __init__(self, members):
+    def __init__(self, members, pause=0.02):
         super().__init__(daemon=True)
-        self.members, self.done, self.n = members, threading.Event(), 100
+        self.members, self.pause, self.done, self.n = members, pause, threading.Event(), 100
+        self.go = threading.Event()
+        self.turn = threading.Lock()
+        self.go.set()
         self.start()
 
     def run(self):
         while not self.done.is_set():
-            self.n += 1
-            self.members.change(self.n)
-            let_pass("a load that a node can follow", 0.02)
+            self.go.wait()
+            with self.turn:
+                if self.go.is_set():
+                    self.n += 1
+                    self.members.change(self.n)
+            let_pass("a load that a node can follow", self.pause)
+
+    def rest(self):
+        self.go.clear()
+        with self.turn:
+            pass  # its last change is made
+
+    def resume(self):
+        self.go.set()
 
     def end(self):
         self.done.set()

@@ -48,7 +48,7 @@ def no_more(_):
 
 def find_tests(options):
     words, tests = options.only, {}
-    wanted = {"test_kill": options.kills, "test_campaign": options.failpoints}
+    wanted = {"test_kill": options.kills, "test_campaign": options.failpoints, "test_members_kill": options.kills}
     for path in sorted(glob.glob(os.path.join(HERE, "test_*.py"))):
         module = importlib.import_module(os.path.basename(path)[:-3])
         for name, function in [*vars(module).items(), *getattr(module, "more_tests", no_more)(options).items()]:
@@ -88,7 +88,7 @@ def arguments(given):
 
 def run_one(name, function, options):
     """The report or None when it passed, and whether what it leaves is unfit for another test."""
-    kills = {"kill": options.kills, "campaign": options.failpoints}.get(name.split(".")[0], 0)
+    kills = {"kill": options.kills, "members_kill": 4 * (options.kills or 40), "campaign": options.failpoints}.get(name.split(".")[0], 0)
     faulthandler.dump_traceback_later(LIMIT + 3 * kills + 2 * options.slow + 2 * options.damage, exit=True)
     stage, failure = world.World(name, options, nodes_of(function)), None
     try:

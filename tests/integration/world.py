@@ -234,7 +234,8 @@ class World:
         if self.db.options:
             self.db.restart()
         self.drop_schema()
-        self.db.sql(*[f"DROP DATABASE IF EXISTS {store}" for store in self.stores])
+        for store in self.stores:
+            self.db.sql(f"DROP DATABASE IF EXISTS {store}")
         self.engine.ask("DELETE", f"/{self.schema}-*", ok=(200, 404))
         if failure:
             raise failure

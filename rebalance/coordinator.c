@@ -132,6 +132,8 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
     co->stored = stored_state_new();
     co->topics = topics_new();
     co->store_watch = store_watch_new(opt->store, &co->stop);
+    if (coordinator_is_shared(co))
+        store_watch_share(co->store_watch);
     co->engine_watch = engine_watch_new(
         &(struct engine_watch_options){opt->search, &co->stop, co, list_counted});
     co->findings = findings_new();

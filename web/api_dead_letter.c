@@ -5,6 +5,7 @@
 #include "rebalance/dead_letter/orders.h"
 #include "rebalance/state/coordinator.h"
 #include "web/body.h"
+#include "web/letter_filter.h"
 #include "web/request.h"
 
 #include <cJSON.h>
@@ -55,22 +56,6 @@ void api_dead_letter(struct api_call *c)
            &err);
 }
 
-/* Read which dead letters to replay or discard.  Without any filter, "all" must be true. */
-static bool read_filter(const cJSON *body, struct dead_letter_filter *f, struct err *err)
-{
-    bool all = false;
-
-    if (!body_str(body, "topic", &f->topic, err) || !body_str(body, "table", &f->table, err) ||
-        !body_str(body, "index", &f->index, err) ||
-        !body_str(body, "reason", &f->reason_like, err) ||
-        !body_uint(body, "id", &f->id, err) || !body_bool(body, "all", &all, err))
-        return false;
-    if (all || f->id > 0 || f->topic.len + f->table.len + f->index.len + f->reason_like.len > 0)
-        return true;
-    return err_set_code(err, ERR_REJECT, "http", 400,
-                        "which ones? give id, topic, table, index or reason, or \"all\": true");
-}
-
 static void act(struct api_call *c, dead_letter_fn fn)
 {
     static const char *const members[] = {"id",     "topic", "table", "index",
@@ -78,7 +63,7 @@ static void act(struct api_call *c, dead_letter_fn fn)
     struct dead_letter_filter f = {0}; /* all that match */
     struct err err = {0};
     cJSON *body = NULL;
-    bool ok = body_parse(&body, c->req, members, &err) && read_filter(body, &f, &err) &&
+    bool ok = body_parse(&body, c->req, members, &err) && letter_filter_read(body, &f, &err) &&
               fn(c->api->coordinator, &f, &c->res->body, &err);
 
     answer(c, 200, ok, &err);

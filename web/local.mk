@@ -12,12 +12,15 @@ libmillrace_a_SOURCES += \
 	%D%/door.c %D%/door.h \
 	%D%/head.c %D%/head.h \
 	%D%/html.c %D%/html.h \
+	%D%/letter_filter.c %D%/letter_filter.h \
 	%D%/listen.c %D%/listen.h \
 	%D%/page.c %D%/page.h \
+	%D%/pass_on.c %D%/pass_on.h \
 	%D%/pool.c %D%/pool.h \
 	%D%/request.c %D%/request.h \
 	%D%/routes.c %D%/routes.h \
-	%D%/server.c %D%/server.h
+	%D%/server.c %D%/server.h \
+	%D%/wishes.c %D%/wishes.h
 nodist_libmillrace_a_SOURCES += %D%/page_style.h
 
 # The style sheet as a C string, without comments and indentation.

@@ -122,9 +122,10 @@ static bool parse_query(struct request_target *t, struct arena *a, struct str qu
 bool request_target_parse(struct request_target *out, struct arena *a, struct str raw,
                           struct err *err)
 {
+    *out = (struct request_target){.raw = raw};
+
     struct str path = cut(&raw, '?');
 
-    *out = (struct request_target){0};
     return parse_path(out, a, path, err) && parse_query(out, a, raw, err);
 }
 

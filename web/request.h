@@ -46,6 +46,7 @@ struct request_param {
 };
 
 struct request_target {
+    struct str raw;                            /* as received; borrowed */
     struct str segments[REQUEST_SEGMENTS_MAX]; /* "/" has none */
     size_t n_segments;
     struct request_param params[REQUEST_PARAMS_MAX];
@@ -58,6 +59,8 @@ struct request {
     struct request_target target;
     struct str content_type;
     struct str body;
+    struct str user; /* who sent it, for people */
+    bool is_wish;    /* another node passed it on: carry it out here */
 };
 
 struct response {

@@ -1,6 +1,10 @@
 /*
  * The routes: one table of method, path, role and handler.  docs/api.md has a section for each.
  *
+ * A route says what it concerns.  If several nodes share the store, the request goes to the
+ * owner of that topic, and its answer comes back unchanged (pass_on.h); its handler knows
+ * nothing of that.
+ *
  * Paths match by whole segments, each decoded once; {name} matches any one segment.
  *
  * @thread any (immutable)
@@ -14,6 +18,18 @@
 
 #include <stddef.h>
 
+enum concern {
+    CONCERNS_NODE = 0, /* no topic, or what each node knows: whoever is asked answers */
+    CONCERNS_TOPIC,    /* args[0] */
+    CONCERNS_TABLE,    /* the topic whose owner works on the index of the table args[0] */
+    CONCERNS_LETTERS,  /* the topics of the dead letters that the body names */
+};
+
+enum route_trait {
+    MAY_REPEAT = 1, /* the request may be carried out twice */
+    OR_HERE = 2, /* what it stores suffices: if no owner takes it, this node carries it out */
+};
+
 struct route {
     enum request_method method;
     const char *pattern;
@@ -21,6 +37,8 @@ struct route {
     void (*handle)(struct api_call *c);
     const char *noun;
     size_t body_max; /* bytes; 0: no body */
+    enum concern concern;
+    unsigned traits; /* enum route_trait */
     const char *summary;
 };
 

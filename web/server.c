@@ -14,6 +14,7 @@
 #include "web/pool.h"
 #include "web/request.h"
 #include "web/routes.h"
+#include "web/wishes.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -58,7 +59,8 @@ struct server {
     struct api api;
     struct listener listeners[N_LISTENERS];
     struct pool *lanes[N_LANES];
-    struct stop stop; /* set: calls that have not begun are refused */
+    struct wishes *wishes; /* NULL: nobody else has the store */
+    struct stop stop;      /* set: calls that have not begun are refused */
     struct buf socket_path;
 };
 
@@ -160,6 +162,14 @@ static bool refuse(struct exchange *x, const struct response_problem *p)
     return false;
 }
 
+static struct str name_user(struct exchange *x, uid_t uid)
+{
+    char text[32];
+
+    snprintf(text, sizeof(text), "uid %u", (unsigned)uid);
+    return arena_copy(x->arena, str_from(text));
+}
+
 /* Set the role by the user at the other end of the unix socket. */
 static bool check_peer(struct exchange *x)
 {
@@ -167,6 +177,7 @@ static bool check_peer(struct exchange *x)
 
     if (uid == 0 || uid == geteuid()) {
         x->req.role = ROLE_ADMIN;
+        x->req.user = name_user(x, uid);
         return true;
     }
     return refuse(x, &(struct response_problem){
@@ -484,6 +495,7 @@ bool server_start(struct server **out, const struct server_options *opt, struct 
         server_stop(s);
         return false;
     }
+    s->wishes = wishes_start(&s->api);
     *out = s;
     return true;
 }
@@ -509,6 +521,7 @@ void server_stop(struct server *s)
     for (int i = 0; i < N_LISTENERS; i++)
         door_stop(s->listeners[i].door);
     stop_set(&s->stop);
+    wishes_stop(s->wishes);
     for (int i = 0; i < N_LANES; i++)
         pool_stop(s->lanes[i]);
     for (int i = 0; i < N_LISTENERS; i++) {

@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/state/pauses.h"
 #include "rebalance/topic/orders.h"
@@ -97,12 +98,19 @@ bool coordinator_topic_pause(struct coordinator *co, struct str topic, struct st
     return true;
 }
 
-/* A topic that begins now needs no retry. */
+/*
+ * A topic that begins now needs no retry; the owner of another node's topic follows what is
+ * stored.
+ */
 bool coordinator_topic_resume(struct coordinator *co, struct str topic, struct buf *json,
                               struct err *err)
 {
     if (!set(co, topic, NULL, err))
         return false;
+    if (coordinator_is_shared(co) && !coordinator_owns(co, topic)) {
+        answer(json, "millrace/topic-resume/1", topic);
+        return true;
+    }
     lock_acquire(&co->topics->lock);
 
     struct topic *t = topics_find(co->topics, topic);

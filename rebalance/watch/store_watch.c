@@ -10,6 +10,7 @@
 #include "src/base/thread.h"
 #include "src/store/fan_out.h"
 #include "src/store/retired.h"
+#include "src/store/told.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@ struct store_watch {
     struct store *store;
     struct stop *stop;
     pthread_t thread;
+    bool is_shared;
 
     struct lock reading; /* serialises readings */
 
@@ -40,6 +42,11 @@ struct store_watch *store_watch_new(struct store *store, struct stop *stop)
     lock_init(&w->reading, LOCK_store_reading_lock);
     lock_init(&w->lock, LOCK_store_watch_lock);
     return w;
+}
+
+void store_watch_share(struct store_watch *w)
+{
+    w->is_shared = true;
 }
 
 void store_watch_free(struct store_watch *w)
@@ -85,8 +92,24 @@ bool store_copy_find(const struct stored_value *values, size_t n, const char *pr
     return false;
 }
 
-static struct store_copy *load(struct store *s, struct err *err)
+const struct stored_told *store_copy_told(const struct store_copy *c, struct str topic)
 {
+    for (size_t i = 0; i < c->n_told; i++)
+        if (str_equal(c->told[i].topic, topic))
+            return &c->told[i];
+    return NULL;
+}
+
+static bool load_told(const struct store_watch *w, struct store_copy *c, struct err *err)
+{
+    return !w->is_shared ||
+           (store_load_told(w->store, c->arena, STR(""), &c->told, &c->n_told, err) &&
+            store_load_told_nodes(w->store, c->arena, &c->nodes, &c->n_nodes, err));
+}
+
+static struct store_copy *load(const struct store_watch *w, struct err *err)
+{
+    struct store *s = w->store;
     struct store_copy *c = mem_alloc(1, sizeof(*c));
 
     c->refs = 1;
@@ -99,7 +122,8 @@ static struct store_copy *load(struct store *s, struct err *err)
         store_load_jobs(s, c->arena, &c->jobs, &c->n_jobs, err) &&
         store_load_dropped(s, c->arena, &c->dropped, &c->n_dropped, err) &&
         store_sum_fan_outs(s, c->arena, clock_wall_ms(), &c->fan_outs, &c->n_fan_outs, err) &&
-        store_load_checkpoints(s, c->arena, &c->checkpoints, &c->n_checkpoints, err))
+        store_load_checkpoints(s, c->arena, &c->checkpoints, &c->n_checkpoints, err) &&
+        load_told(w, c, err))
         return c;
     store_copy_unref(c);
     return NULL;
@@ -131,7 +155,7 @@ void store_watch_read(struct store_watch *w)
     watch_ask(&w->watch, clock_mono_ms());
     lock_release(&w->lock);
 
-    struct store_copy *fresh = load(w->store, &err);
+    struct store_copy *fresh = load(w, &err);
 
     take(w, fresh, &err);
     lock_release(&w->reading);

@@ -23,6 +23,8 @@ struct fan_out_sum;
 struct stop;
 struct store;
 struct store_watch;
+struct stored_told;
+struct stored_told_node;
 struct stored_value;
 struct version_name;
 
@@ -42,11 +44,17 @@ struct store_copy {
     size_t n_fan_outs;
     struct stored_checkpoint *checkpoints;
     size_t n_checkpoints;
+    struct stored_told *told; /* none unless other nodes share the store */
+    size_t n_told;
+    struct stored_told_node *nodes; /* likewise */
+    size_t n_nodes;
 };
 
 /* Borrows both. The thread ends by `stop`. */
 struct store_watch *store_watch_new(struct store *store,
                                     struct stop *stop) RETURNS_NONNULL MUST_CHECK;
+/* Other nodes share the store: read what they tell as well.  Call it before all others. */
+void store_watch_share(struct store_watch *w);
 void store_watch_start(struct store_watch *w);
 void store_watch_join(struct store_watch *w);
 void store_watch_free(struct store_watch *w); /* NULL is fine */
@@ -63,6 +71,8 @@ struct heard store_watch_heard(struct store_watch *w);
 struct store_copy *store_watch_copy(struct store_watch *w) MUST_CHECK;
 void store_copy_unref(struct store_copy *c); /* NULL is fine */
 
+/* What the topic's owner told last; NULL: nothing. */
+const struct stored_told *store_copy_told(const struct store_copy *c, struct str topic);
 /*
  * Find the content of PREFIX/NAME; prefix ends with the slash. Returns false if there is none.
  */

@@ -91,12 +91,13 @@ TESTS      += %D%/test_binlog_live.tap
 EXTRA_DIST += %D%/test_binlog_live.tap %D%/binlog_live.sh
 
 # The web server over a coordinator that does nothing.
-check_PROGRAMS += %D%/test_web %D%/test_web_door %D%/test_web_port
-TESTS          += %D%/test_web %D%/test_web_door %D%/test_web_port
+check_PROGRAMS += %D%/test_web %D%/test_web_door %D%/test_web_port %D%/test_web_shared
+TESTS          += %D%/test_web %D%/test_web_door %D%/test_web_port %D%/test_web_shared
 EXTRA_DIST     += %D%/web_rig.h
 tests_component_test_web_LDADD      = $(web_fake_ldadd)
 tests_component_test_web_door_LDADD = $(web_fake_ldadd)
 tests_component_test_web_port_LDADD = $(web_fake_ldadd)
+tests_component_test_web_shared_LDADD = $(web_fake_ldadd)
 
 check_PROGRAMS += $(component_tests)
 TESTS          += $(component_tests:=.tap)

@@ -21,7 +21,6 @@
 #include <stdio.h>
 #include <time.h>
 
-struct fake_coordinator fake_coordinator;
 static pthread_mutex_t call_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t held_cond = PTHREAD_COND_INITIALIZER;
 static bool is_held; /* guarded by call_lock */

@@ -9,6 +9,7 @@
 #include "src/base/err.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct fake_coordinator {
     char call[1024];    /* the last one: its name and what it was given */
@@ -16,6 +17,15 @@ struct fake_coordinator {
     struct err fail;    /* kind other than ERR_NONE: the next calls fail with it */
     bool not_ready;
     int delay_ms; /* how long each call takes */
+
+    /* Nodes that share the store: a topic has the name of its tables' database. */
+    bool is_shared;
+    const char *others; /* the topic that another node owns; NULL: none */
+    int others_status;  /* what its owner answers beside `answer`; 0: nobody takes requests */
+    int64_t wish_ms;    /* when the wish for this node's topic "shop" was put; 0: none is open */
+    const char *wish;   /* its method, target and body, each but the last up to a space */
+    int wish_status;    /* what it ended with; 0: not yet */
+    char wish_answer[1024];
 };
 
 /* Opened by nobody: a test uses it as it is. */

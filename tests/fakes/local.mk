@@ -20,4 +20,4 @@ EXTRA_DIST += %D%/preload.c
 
 # A coordinator that does nothing, in place of the real one.
 check_LIBRARIES += libfakecoordinator.a
-libfakecoordinator_a_SOURCES = %D%/fake_coordinator.c %D%/fake_coordinator.h
+libfakecoordinator_a_SOURCES = %D%/fake_coordinator.c %D%/fake_coordinator.h %D%/fake_shared.c

@@ -1,0 +1,170 @@
+#include "config.h"
+
+#include "web/pass_on.h"
+
+#include "rebalance/shared/others.h"
+#include "rebalance/shared/wishes.h"
+#include "rebalance/state/owned.h"
+#include "src/base/arena.h"
+#include "src/base/buf.h"
+#include "src/format/json.h"
+#include "src/store/store.h"
+#include "web/body.h"
+#include "web/letter_filter.h"
+#include "web/request.h"
+#include "web/routes.h"
+
+#include <cJSON.h>
+#include <string.h>
+
+/* Let the topic's owner answer.  Returns false if this node is to answer after all. */
+static bool ask_owner(const struct route *r, const struct api_call *c, struct str topic)
+{
+    const struct request *req = c->req;
+    const struct wish_request wish = {.topic = topic,
+                                      .user = req->user,
+                                      .method = str_from(request_method_name(req->method)),
+                                      .target = req->target.raw,
+                                      .body = req->body,
+                                      .repeatable = (r->traits & MAY_REPEAT) != 0};
+    bool nobody = false;
+    struct err err = {0};
+
+    if (coordinator_pass_on(c->api->coordinator, &wish, &c->res->status, &c->res->body, &nobody,
+                            &err)) {
+        if (c->res->status >= 400)
+            c->res->type = "application/problem+json";
+        return true;
+    }
+    if (nobody && (r->traits & OR_HERE) != 0)
+        return false;
+    response_set_err(c->res, &err, STR(""));
+    return true;
+}
+
+/* ---- dead letters of several topics ---- */
+
+/* The same request about the letters of one topic alone.  Returns how many letters it met. */
+static uint64_t ask_of_topic(const struct route *r, const struct api_call *c, cJSON *body,
+                             const char *topic)
+{
+    struct request req = *c->req;
+    struct api_call part = *c;
+    uint64_t n = 0;
+
+    cJSON_DeleteItemFromObject(body, "topic");
+    cJSON_AddStringToObject(body, "topic", topic);
+
+    char *text = cJSON_PrintUnformatted(body);
+
+    req.body = str_from(text);
+    part.req = &req;
+    buf_clear(&c->res->body);
+    if (!coordinator_is_others(c->api->coordinator, str_from(topic)) ||
+        !ask_owner(r, &part, str_from(topic)))
+        r->handle(&part);
+    cJSON_free(text);
+    json_find_u64(buf_str(&c->res->body), "/count", &n);
+    return n;
+}
+
+/* Ask for each topic, up to the first failure, and answer with the sum. */
+static void ask_for_each(const struct route *r, const struct api_call *c, cJSON *body,
+                         const struct str *topics, size_t n)
+{
+    struct json_writer w = {.out = &c->res->body};
+    struct buf schema = {0};
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        sum += ask_of_topic(r, c, body, topics[i].ptr);
+        if (c->res->status >= 300)
+            return;
+    }
+    (void)json_find_text(buf_str(&c->res->body), "/schema", &schema);
+    buf_clear(&c->res->body);
+    json_open_object(&w);
+    json_put_string(&w, STR("schema"), buf_str(&schema));
+    json_put_u64(&w, STR("count"), sum);
+    json_close_object(&w);
+    buf_free(&schema);
+}
+
+/* Returns false if no other node has any of them. */
+static bool ask_owners_of(const struct route *r, const struct api_call *c,
+                          const struct dead_letter_filter *f, cJSON *body)
+{
+    struct coordinator *co = c->api->coordinator;
+    struct arena *a = arena_new();
+    struct str *topics;
+    struct err err = {0};
+    size_t n = 0, n_others = 0;
+    bool done = false;
+
+    if (coordinator_topics_of_letters(co, f, a, &topics, &n, &err))
+        for (size_t i = 0; i < n; i++)
+            n_others += coordinator_is_others(co, topics[i]);
+    if (n_others > 0 && n == 1) {
+        done = ask_owner(r, c, topics[0]);
+    } else if (n_others > 0) {
+        ask_for_each(r, c, body, topics, n);
+        done = true;
+    }
+    arena_free(a);
+    return done;
+}
+
+static bool pass_on_letters(const struct route *r, const struct api_call *c)
+{
+    struct dead_letter_filter f = {0};
+    struct err err = {0};
+    cJSON *body = NULL;
+    const bool done = body_parse(&body, c->req, NULL, &err) &&
+                      letter_filter_read(body, &f, &err) && ask_owners_of(r, c, &f, body);
+
+    cJSON_Delete(body);
+    return done;
+}
+
+/* ---- one topic ---- */
+
+/* A body that is no JSON is refused by whoever was asked. */
+static bool is_sound(const struct request *req)
+{
+    struct err ignored = {0};
+    cJSON *body = NULL;
+    const bool ok = body_parse(&body, req, NULL, &ignored);
+
+    cJSON_Delete(body);
+    return ok;
+}
+
+static bool pass_on_topic(const struct route *r, const struct api_call *c, struct str topic)
+{
+    return coordinator_is_others(c->api->coordinator, topic) && is_sound(c->req) &&
+           ask_owner(r, c, topic);
+}
+
+static bool pass_on_table(const struct route *r, const struct api_call *c)
+{
+    struct buf topic = {0};
+    const bool done = coordinator_topic_of(c->api->coordinator, c->args[0], &topic) &&
+                      pass_on_topic(r, c, buf_str(&topic));
+
+    buf_free(&topic);
+    return done;
+}
+
+bool pass_on(const struct route *r, const struct api_call *c)
+{
+    if (r->concern == CONCERNS_NODE || c->req->is_wish ||
+        !coordinator_is_shared(c->api->coordinator))
+        return false;
+    switch (r->concern) {
+    case CONCERNS_NODE: break;
+    case CONCERNS_TOPIC: return pass_on_topic(r, c, c->args[0]);
+    case CONCERNS_TABLE: return pass_on_table(r, c);
+    case CONCERNS_LETTERS: return pass_on_letters(r, c);
+    }
+    return false;
+}

@@ -15,6 +15,7 @@
 #include "rebalance/poll/sync.h"
 #include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
+#include "rebalance/tell/tell.h"
 #include "rebalance/topic/failover.h"
 #include "rebalance/topic/gap.h"
 #include "rebalance/topic/give_back.h"
@@ -130,6 +131,7 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
     co->settings = live_settings_new(opt->configuration);
     co->opt.configuration = NULL; /* was borrowed */
     co->stored = stored_state_new();
+    co->telling = telling_new();
     co->topics = topics_new();
     co->store_watch = store_watch_new(opt->store, &co->stop);
     if (coordinator_is_shared(co))
@@ -166,6 +168,7 @@ void coordinator_close(struct coordinator *co)
     errands_free(co->errands);
     delivery_free(co->delivery);
     topics_free(co->topics);
+    telling_free(co->telling);
     findings_free(co->findings);
     holds_free(co->holds);
     builds_free(co->builds);
@@ -331,6 +334,7 @@ bool coordinator_start(struct coordinator *co, struct err *err)
     coordinator_start_replays(co);
     engine_watch_start(co->engine_watch);
     store_watch_start(co->store_watch);
+    coordinator_start_telling(co);
     coordinator_start_looks(co);
     __atomic_store_n(&co->started, true, __ATOMIC_RELEASE);
     return true;
@@ -438,6 +442,7 @@ void coordinator_stop(struct coordinator *co)
         coordinator_join_replays(co);
         engine_watch_join(co->engine_watch);
         store_watch_join(co->store_watch);
+        coordinator_join_telling(co);
         coordinator_join_looks(co);
         delivery_drain_cancel(co->delivery); /* an exchange's */
         verify_jobs_join(co->verifies);

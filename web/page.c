@@ -237,6 +237,21 @@ static void add_lag(struct buf *b, const cJSON *item)
     buf_append(b, STR("</td>"));
 }
 
+/* The node that owns the topic, and how old its news is; only if several share the store. */
+static void add_owner(struct buf *b, const cJSON *topic)
+{
+    if (!cJSON_IsString(list_of(topic, "owner")))
+        return;
+    buf_append(b, STR("<td data-label=Owner><span>"));
+    html_text(b, text_of(topic, "owner"));
+    if (number_of(topic, "told_ms") > 0) {
+        buf_append(b, STR(" <span class=soft>"));
+        human_seconds(b, number_of(topic, "told_ms") / 1000);
+        buf_append(b, STR(" ago</span>"));
+    }
+    buf_append(b, STR("</span></td>"));
+}
+
 static void add_topic(struct buf *b, const cJSON *topic)
 {
     buf_append(b, STR("<tr>"));
@@ -247,6 +262,7 @@ static void add_topic(struct buf *b, const cJSON *topic)
     add_count(b, "Changes/s", topic, "rate", human_count);
     add_position(b, topic);
     add_text(b, "Server", text_of(topic, "server"));
+    add_owner(b, topic);
     buf_append(b, STR("</tr>\n"));
 }
 
@@ -264,7 +280,10 @@ static void add_topics(struct buf *b, const cJSON *topics)
     buf_append(b, STR("<table aria-labelledby=topics><thead><tr><th scope=col>Topic"
                       "<th scope=col>State<th scope=col class=number>Lag"
                       "<th scope=col class=number>Behind<th scope=col class=number>Changes/s"
-                      "<th scope=col>Position<th scope=col>Server</thead><tbody>\n"));
+                      "<th scope=col>Position<th scope=col>Server"));
+    if (cJSON_IsString(list_of(cJSON_GetArrayItem(topics, 0), "owner")))
+        buf_append(b, STR("<th scope=col>Owner"));
+    buf_append(b, STR("</thead><tbody>\n"));
     cJSON_ArrayForEach (topic, topics)
         add_topic(b, topic);
     buf_append(b, STR("</tbody></table></section>\n"));

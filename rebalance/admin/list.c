@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "rebalance/shared/others.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/verify/jobs.h"
 #include "rebalance/verify/progress.h"
@@ -186,11 +187,13 @@ static void append_pace(struct lister *l, const struct stored_job *j)
 
     const struct stored_version version = {.index = j->index, .number = j->version};
     const struct stored_version *v = catalogue_number(l->c, j->index, j->version);
-    struct build_view b;
+    struct build_view b = {.s = {.remaining_s = -1, .phase = "elsewhere"}};
 
-    lock_acquire(&l->co->topics->lock);
-    coordinator_look_at_build(l->co, l->d, l->c, v != NULL ? v : &version, &b);
-    lock_release(&l->co->topics->lock);
+    if (!coordinator_is_others_version(l->co, j->index, j->version)) {
+        lock_acquire(&l->co->topics->lock);
+        coordinator_look_at_build(l->co, l->d, l->c, v != NULL ? v : &version, &b);
+        lock_release(&l->co->topics->lock);
+    }
     if (!b.runs) { /* use the stored counts */
         b.s.rows_done = j->rows_done;
         b.s.rows_total = j->rows_total;

@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "rebalance/admin/status.h"
+#include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/version/builds.h"
 #include "rebalance/view/topic.h"
@@ -151,6 +152,8 @@ static void put_dead_letters(struct buf *out, const struct coordinator_view *v)
     for (size_t i = 0; v->stored != NULL && i < d->n_topics; i++) {
         uint64_t sum = 0;
 
+        if (v->topics[i].told.is_others)
+            continue;
         for (size_t k = 0; k < v->stored->n_dead; k++)
             sum += definitions_topic_of(d, v->stored->dead[k].table) == &d->topics[i]
                        ? v->stored->dead[k].count
@@ -167,6 +170,22 @@ static void put_lags(struct buf *out, const struct coordinator_view *v)
 
         if (s >= 0)
             metric_put_double(out, METRIC_SOURCE_LAG, s, v->topics[i].d->name);
+    }
+}
+
+static void put_owners(struct coordinator *co, struct buf *out,
+                       const struct coordinator_view *v)
+{
+    for (size_t i = 0; coordinator_is_shared(co) && i < v->definitions->n_topics; i++) {
+        const struct told_topic *told = &v->topics[i].told;
+
+        if (!told->is_others)
+            metric_put_double(out, METRIC_TOPIC_TOLD, 0, v->topics[i].d->name,
+                              str_from(co->identity.name));
+        else if (told->at_ms != 0)
+            metric_put_double(out, METRIC_TOPIC_TOLD,
+                              (double)told_age_ms(told, v->now_ms) / 1000, v->topics[i].d->name,
+                              told->node);
     }
 }
 
@@ -214,6 +233,7 @@ void coordinator_metrics(struct coordinator *co, struct buf *samples)
 
     coordinator_want(co);
     put_judgement(co, samples, v);
+    put_owners(co, samples, v);
     put_lags(samples, v);
     coordinator_put_tables(samples, v, METRIC_TABLES_MAX);
     put_dead_letters(samples, v);

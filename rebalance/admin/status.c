@@ -5,6 +5,7 @@
 #include "rebalance/admin/delivery_set.h"
 #include "rebalance/admin/search.h"
 #include "rebalance/dead_letter/purged.h"
+#include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/version/waiting.h"
 
@@ -12,6 +13,7 @@
 #include "rebalance/doctor/doctor.h"
 #include "rebalance/view/known.h"
 #include "rebalance/view/view.h"
+#include "src/store/told.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -83,10 +85,9 @@ static void append_condition(struct json_writer *w, const struct condition *is)
     json_put_string(w, STR("fix"), is->fix);
 }
 
-static void append_topic(struct json_writer *w, const struct coordinator_view *v,
-                         const struct topic_view *t)
+static void append_topic_members(struct json_writer *w, const struct coordinator_view *v,
+                                 const struct topic_view *t)
 {
-    json_open_object(w);
     json_put_string(w, STR("name"), t->d->name);
     append_condition(w, &t->is);
     coordinator_put_lag(w, t->lag, v->now_ms);
@@ -96,6 +97,13 @@ static void append_topic(struct json_writer *w, const struct coordinator_view *v
     else if (t->stored != NULL)
         append_stored(w, t->stored);
     append_warnings(w, t);
+}
+
+void coordinator_put_topic(struct json_writer *w, const struct coordinator_view *v,
+                           const struct topic_view *t)
+{
+    json_open_object(w);
+    append_topic_members(w, v, t);
     json_close_object(w);
 }
 
@@ -170,10 +178,9 @@ static void append_trees(struct json_writer *w, const struct table_trees *trees)
     json_close_object(w);
 }
 
-static void append_table(struct json_writer *w, const struct coordinator_view *v,
-                         const struct table_view *t)
+static void append_table_members(struct json_writer *w, const struct coordinator_view *v,
+                                 const struct table_view *t)
 {
-    json_open_object(w);
     json_put_string(w, STR("table"), table_name(t->d));
     json_put_string(w, STR("index"), table_index(t->d));
     json_put_string(w, STR("topic"), t->topic);
@@ -203,7 +210,100 @@ static void append_table(struct json_writer *w, const struct coordinator_view *v
     append_build(w, &t->build);
     coordinator_put_wait(w, t->wait, table_name(definition_lead(v->definitions, t->d)));
     json_write_raw(w, t->work);
+}
+
+void coordinator_put_table(struct json_writer *w, const struct coordinator_view *v,
+                           const struct table_view *t)
+{
+    json_open_object(w);
+    append_table_members(w, v, t);
     json_close_object(w);
+}
+
+/* ---- several nodes ---- */
+
+/* What its owner told, but for the state, which may have got old. */
+static void append_told(struct json_writer *w, struct str json)
+{
+    static const char *const own[] = {"state", "reason", "fix"};
+    struct json_reader r;
+    struct str key, value;
+
+    json_reader_init(&r, json);
+    if (!json_enter_object(&r))
+        return;
+    while (json_next_member(&r, &key)) {
+        bool is_own = false;
+
+        for (size_t i = 0; i < ARRAY_LEN(own); i++)
+            is_own = is_own || json_string_equal(key, str_from(own[i]));
+        if (!is_own && json_read_raw(&r, &value))
+            json_put_raw(w, key, value);
+    }
+}
+
+static void append_owner(struct coordinator *co, struct json_writer *w,
+                         const struct told_topic *told, int64_t now_ms)
+{
+    if (!told->is_others && !coordinator_is_shared(co))
+        return;
+    json_put_string(w, STR("owner"),
+                    told->is_others ? told->node : str_from(co->identity.name));
+    if (told->is_others && told->at_ms == 0)
+        json_put_null(w, STR("told_ms"));
+    else
+        json_put_i64(w, STR("told_ms"), told->is_others ? told_age_ms(told, now_ms) : 0);
+}
+
+static void append_topic(struct coordinator *co, struct json_writer *w,
+                         const struct coordinator_view *v, const struct topic_view *t)
+{
+    struct str json = STR("");
+
+    json_open_object(w);
+    if (!t->told.is_others || !json_find(t->told.body, "/topic", &json)) {
+        append_topic_members(w, v, t);
+    } else {
+        append_condition(w, &t->is);
+        append_told(w, json);
+    }
+    append_owner(co, w, &t->told, v->now_ms);
+    json_close_object(w);
+}
+
+static void append_table(struct json_writer *w, const struct coordinator_view *v,
+                         const struct table_view *t)
+{
+    json_open_object(w);
+    if (t->told.json.len == 0) {
+        append_table_members(w, v, t);
+    } else {
+        append_condition(w, &t->is);
+        append_told(w, t->told.json);
+    }
+    json_close_object(w);
+}
+
+/* The nodes that ever told of themselves; only if several share the store. */
+static void append_nodes(struct coordinator *co, struct json_writer *w,
+                         const struct coordinator_view *v)
+{
+    if (!coordinator_is_shared(co))
+        return;
+    json_write_key(w, STR("nodes"));
+    json_open_array(w);
+    for (size_t i = 0; v->stored != NULL && i < v->stored->n_nodes; i++) {
+        const struct stored_told_node *n = &v->stored->nodes[i];
+
+        json_open_object(w);
+        json_put_string(w, STR("node"), n->node);
+        json_put_string(w, STR("name"), n->node_name);
+        json_put_string(w, STR("version"), n->program);
+        json_put_i64(w, STR("told_ms"), v->now_ms > n->at_ms ? v->now_ms - n->at_ms : 0);
+        append_told(w, n->body);
+        json_close_object(w);
+    }
+    json_close_array(w);
 }
 
 /* ---- the judgement ---- */
@@ -276,12 +376,13 @@ static void append_changes(struct json_writer *w, const struct coordinator_view 
     json_close_object(w);
 }
 
-static void append_objects(struct json_writer *w, const struct coordinator_view *v)
+static void append_objects(struct coordinator *co, struct json_writer *w,
+                           const struct coordinator_view *v)
 {
     json_write_key(w, STR("topics"));
     json_open_array(w);
     for (size_t i = 0; i < v->definitions->n_topics; i++)
-        append_topic(w, v, &v->topics[i]);
+        append_topic(co, w, v, &v->topics[i]);
     json_close_array(w);
     json_write_key(w, STR("tables"));
     json_open_array(w);
@@ -322,10 +423,11 @@ bool coordinator_status(struct coordinator *co, struct buf *json, struct err *er
     json_put_bool(&w, STR("running"), co->delivery != NULL);
     coordinator_put_time(&w, STR("started"), co->started_ms);
     append_judgement(co, v, &w);
+    append_nodes(co, &w, v);
     coordinator_append_search(co, &v->engine, &w);
     append_store(co, &w, &v->store);
     append_delivery(co, &w);
-    append_objects(&w, v);
+    append_objects(co, &w, v);
     json_close_object(&w);
     coordinator_view_free(v);
     return true;

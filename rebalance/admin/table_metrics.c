@@ -137,10 +137,12 @@ void coordinator_put_tables(struct buf *out, const struct coordinator_view *v, s
         const struct table_sample s = sample_of(v, &v->tables[i]);
 
         if (i >= max) {
-            add_sample(&other, &s);
+            if (!v->tables[i].told.is_others)
+                add_sample(&other, &s);
             continue;
         }
-        put_sample(out, &s);
+        if (!v->tables[i].told.is_others)
+            put_sample(out, &s);
         metric_put_u64(out, METRIC_TABLE_STATE, 1, s.table, str_from(v->tables[i].is.state));
     }
     if (n > max)

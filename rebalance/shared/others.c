@@ -17,6 +17,16 @@ bool coordinator_is_others(struct coordinator *co, struct str topic)
     return is_defined;
 }
 
+bool coordinator_is_others_version(struct coordinator *co, struct str index, uint64_t number)
+{
+    struct catalogue *c = coordinator_catalogue(co);
+    const struct stored_version *v = catalogue_number(c, index, number);
+    const bool is = v != NULL && coordinator_is_others(co, v->topic);
+
+    catalogue_unref(c);
+    return is;
+}
+
 static bool find_retired(struct coordinator *co, struct str name, struct buf *topic)
 {
     struct catalogue *c = coordinator_catalogue(co);

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct arena;
 struct buf;
@@ -23,6 +24,10 @@ struct dead_letter_filter;
  * topics if this node has the store alone.  Never blocks.
  */
 bool coordinator_is_others(struct coordinator *co, struct str topic) MUST_CHECK;
+
+/* Is that of the index version? */
+bool coordinator_is_others_version(struct coordinator *co, struct str index,
+                                   uint64_t number) MUST_CHECK;
 
 /*
  * Append the topic whose owner works on the index of a table, named as in a command; false if

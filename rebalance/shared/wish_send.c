@@ -6,7 +6,7 @@
 #include "src/base/thread.h"
 #include "src/store/wish.h"
 
-#define POLL_MS     50 /* the first look for an answer; each later one waits twice as long ... */
+#define POLL_MS     50  /* before the first look for an answer; then twice as long, ... */
 #define POLL_MAX_MS 500 /* ... up to this */
 #define TRIES       3   /* for what must reach the store */
 #define TRY_MS      500

@@ -58,6 +58,7 @@ struct coordinator {
     struct err no_trees;                 /* as their folder cannot be used */
     build_compare_fn *compare_version;   /* of builds; set by whoever is above them */
     struct live_settings *settings;      /* of delivery, at run time: admin/delivery_set.h */
+    struct telling *telling;             /* the telling thread's: tell/tell.h */
     struct stored_state *stored;         /* definitions and catalogue: state/state.h */
     struct queue_watch queue;            /* the coordinator's thread's */
     uint64_t changes;                    /* of the store; its too: admin/follow.h */

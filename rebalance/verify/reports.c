@@ -2,6 +2,7 @@
 
 #include "rebalance/verify/reports.h"
 
+#include "rebalance/shared/others.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/verify/job.h"
 #include "rebalance/verify/jobs.h"
@@ -125,7 +126,10 @@ static void put_progress(struct json_writer *w, struct str id, const struct veri
     json_close_object(w);
 }
 
-/* Sets *found if a job of the store has not begun again since the daemon started. */
+/*
+ * Sets *found if a job of the store has not begun again since the daemon started, or runs on
+ * another node.
+ */
 static bool find_waiting(struct errand *e, uint64_t id, struct verify_progress *p, bool *found,
                          struct err *err)
 {
@@ -140,9 +144,12 @@ static bool find_waiting(struct errand *e, uint64_t id, struct verify_progress *
         *found = list[i].id == id && verify_jobs_have_kind(list[i].kind);
         *p = (struct verify_progress){
             .done = list[i].rows_done, .total = list[i].rows_total, .remaining_s = -1};
+        if (!coordinator_is_others_version(q->co, list[i].index, list[i].version))
+            err_set(
+                &p->why, ERR_RETRY,
+                "the daemon has just started, and goes on with the jobs of its store one by "
+                "one");
     }
-    err_set(&p->why, ERR_RETRY,
-            "the daemon has just started, and goes on with the jobs of its store one by one");
     return true;
 }
 

@@ -74,7 +74,7 @@ static void look_at_kept_table(struct coordinator *co, const struct coordinator_
 /* A topic that does not run stands at its stored checkpoint. */
 static void look_at_kept_topic(const struct store_copy *s, struct topic_view *t)
 {
-    for (size_t i = 0; s != NULL && !t->runs && i < s->n_checkpoints; i++)
+    for (size_t i = 0; s != NULL && !t->runs && !t->told.is_others && i < s->n_checkpoints; i++)
         if (str_equal(s->checkpoints[i].topic, t->d->name)) {
             t->stored = &s->checkpoints[i];
             t->lag = (struct lag){.since_ms = t->stored->event_ms, .at_most = true};

@@ -317,20 +317,39 @@ static void check_doubts(const struct definitions *d, const struct table_definit
     problems_free(problems);
 }
 
+static void check_table(const struct coordinator_view *v, const struct table_view *t,
+                        struct doctor_list *l)
+{
+    check_condition(t, l);
+    check_build(t, l);
+    check_index(t, l);
+    check_documents(t, l);
+    check_verify(t, l);
+    check_compared(v, t, l);
+    check_trees(v, t, l);
+    check_doubts(v->definitions, t->d, l);
+}
+
+void coordinator_check_topic(const struct coordinator_view *v, const struct topic_view *t,
+                             struct doctor_list *l)
+{
+    check_topic(v, t, l);
+    for (size_t i = 0; i < v->definitions->n_tables; i++)
+        if (str_equal(v->tables[i].topic, t->d->name))
+            check_table(v, &v->tables[i], l);
+}
+
 void coordinator_check_known(const struct coordinator_view *v, struct doctor_list *l)
 {
     for (size_t i = 0; i < v->definitions->n_topics; i++)
-        check_topic(v, &v->topics[i], l);
-    for (size_t i = 0; i < v->definitions->n_tables; i++) {
-        check_condition(&v->tables[i], l);
-        check_build(&v->tables[i], l);
-        check_index(&v->tables[i], l);
-        check_documents(&v->tables[i], l);
-        check_verify(&v->tables[i], l);
-        check_compared(v, &v->tables[i], l);
-        check_trees(v, &v->tables[i], l);
-        check_doubts(v->definitions, v->tables[i].d, l);
-    }
+        if (!v->topics[i].told.is_others)
+            check_topic(v, &v->topics[i], l);
+    for (size_t i = 0; i < v->definitions->n_tables; i++)
+        if (!v->tables[i].told.is_others)
+            check_table(v, &v->tables[i], l);
+    for (size_t i = 0; i < v->definitions->n_topics; i++)
+        if (v->topics[i].told.is_others)
+            coordinator_check_told(v, &v->topics[i], l);
 }
 
 /* ---- the engine and the store, as of their last answer ---- */

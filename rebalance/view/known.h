@@ -5,7 +5,11 @@
 
 struct coordinator_view;
 struct doctor_list;
+struct topic_view;
 
+/* Add checks for what status says of a topic of this node and its tables. */
+void coordinator_check_topic(const struct coordinator_view *v, const struct topic_view *t,
+                             struct doctor_list *l);
 /* Add checks for what status says of topics and tables: with these the doctor begins. */
 void coordinator_check_known(const struct coordinator_view *v, struct doctor_list *l);
 

@@ -8,5 +8,6 @@ libmillrace_a_SOURCES += \
 	%D%/older.c %D%/older.h \
 	%D%/table.c \
 	%D%/table_trees.c %D%/table_trees.h \
+	%D%/told.c %D%/told.h \
 	%D%/topic.c %D%/topic.h \
 	%D%/view.c %D%/view.h

@@ -2,6 +2,7 @@
 
 #include "rebalance/view/look.h"
 
+#include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/watch/findings.h"
 #include "src/base/clock.h"
@@ -9,12 +10,33 @@
 
 #include <stdlib.h>
 
-static void look_at_all(struct coordinator *co, struct coordinator_view *v)
-    NEEDS(co->topics->lock)
+/* The topics to look at; NULL: those of this node. */
+struct topics_wanted {
+    const struct str *topics;
+    size_t n;
+};
+
+static bool is_others(struct coordinator *co, const struct topics_wanted *at, struct str topic)
+{
+    if (at == NULL)
+        return coordinator_is_shared(co) && !coordinator_owns(co, topic);
+    for (size_t i = 0; i < at->n; i++)
+        if (str_equal(at->topics[i], topic))
+            return false;
+    return true;
+}
+
+static void look_at_all(struct coordinator *co, struct coordinator_view *v,
+                        const struct topics_wanted *at) NEEDS(co->topics->lock)
 {
     for (size_t i = 0; i < v->definitions->n_topics; i++) {
-        v->topics[i].d = &v->definitions->topics[i];
-        coordinator_look_at_topic(co, v, &v->topics[i]);
+        struct topic_view *t = &v->topics[i];
+
+        t->d = &v->definitions->topics[i];
+        t->lag = (struct lag){.since_ms = LAG_UNKNOWN};
+        t->told.is_others = is_others(co, at, t->d->name);
+        if (!t->told.is_others)
+            coordinator_look_at_topic(co, v, t);
     }
     for (size_t i = 0; i < v->definitions->n_tables; i++) {
         v->tables[i].d = &v->definitions->tables[i];
@@ -42,6 +64,10 @@ static void join_lags(struct coordinator_view *v)
         struct table_view *t = &v->tables[i];
         struct topic_view *topic = find_topic(v, t->topic);
 
+        if (t->told.is_others) {
+            t->lag = (struct lag){.since_ms = LAG_UNKNOWN};
+            continue;
+        }
         t->lag = lag_worse(t->lag, t->own);
         if (topic == NULL)
             continue;
@@ -55,7 +81,7 @@ static void join_lags(struct coordinator_view *v)
     }
 }
 
-struct coordinator_view *coordinator_view_new(struct coordinator *co)
+static struct coordinator_view *make(struct coordinator *co, const struct topics_wanted *at)
 {
     struct coordinator_view *v = mem_alloc(1, sizeof(*v));
 
@@ -68,11 +94,23 @@ struct coordinator_view *coordinator_view_new(struct coordinator *co)
     v->tables = arena_alloc(v->arena, v->definitions->n_tables + 1, sizeof(*v->tables));
     v->findings = findings_all(co->findings, v->arena, &v->n_findings);
     lock_acquire(&co->topics->lock);
-    look_at_all(co, v);
+    look_at_all(co, v, at);
     lock_release(&co->topics->lock);
     coordinator_look_at_kept(co, v);
+    coordinator_look_at_told(v);
     join_lags(v);
     return v;
+}
+
+struct coordinator_view *coordinator_view_new(struct coordinator *co)
+{
+    return make(co, NULL);
+}
+
+struct coordinator_view *coordinator_view_of(struct coordinator *co, const struct str *topics,
+                                             size_t n)
+{
+    return make(co, &(struct topics_wanted){topics, n});
 }
 
 void coordinator_view_free(struct coordinator_view *v)

@@ -2,8 +2,8 @@
  * struct coordinator_view: the state of this node's topics and tables at one moment.
  *
  * Status, page, metrics and doctor all read this, so they agree.  It is a copy, made under the
- * node's locks without waiting for a database, the engine or the store.  What these answered is
- * as of their last answer (rebalance/watch/engine_watch.h, rebalance/watch/store_watch.h).
+ * node's locks without waiting for anybody.  What the engine and the store answered, and other
+ * nodes told, is as of then (rebalance/watch/engine_watch.h, store_watch.h).
  *
  * @thread its maker's
  */
@@ -14,14 +14,11 @@
 #include "rebalance/verify/compared.h"
 #include "rebalance/view/build_view.h"
 #include "rebalance/view/table_trees.h"
+#include "rebalance/view/told.h"
 #include "rebalance/watch/engine_watch.h"
-#include "src/base/base.h"
-#include "src/base/str.h"
-#include "sync/checkpoint/lag.h"
 #include "sync/pipeline/pipeline.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* The state of a topic or table, and what to do about it. */
@@ -33,7 +30,6 @@ struct condition {
 };
 
 #define TOPIC_WARNINGS 6
-
 struct topic_warning {
     const char *id, *why; /* of the doctor's check */
     struct str text;
@@ -41,6 +37,7 @@ struct topic_warning {
 
 struct topic_view {
     const struct topic_definition *d;
+    struct told_topic told; /* if another node owns it, the rest but `is` is not known */
     struct condition is;
     bool runs;                     /* status is known */
     struct pipeline_status status; /* the arena owns its GTIDs */
@@ -48,13 +45,13 @@ struct topic_view {
     size_t n_warnings;
     const struct stored_checkpoint *stored; /* if it does not run; NULL: not known */
     struct lag lag;                         /* of all that it has to deliver */
-    struct str lag_of; /* the table with the oldest change, if that change is no longer in the
-                          log; or empty */
+    struct str lag_of; /* the table with the oldest change, if it has left the log; or empty */
 };
 
 struct table_view {
     const struct table_definition *d;
     struct str topic;
+    struct told_table told;                            /* likewise */
     const struct stored_version *available, *changing; /* NULL: none */
     const struct stored_wait *wait; /* of a version that is built; NULL: none */
     struct condition is;
@@ -92,6 +89,9 @@ struct coordinator_view {
 
 struct coordinator_view *
 coordinator_view_new(struct coordinator *co) RETURNS_NONNULL MUST_CHECK;
+/* The same, but all except these topics are as if other nodes owned them. */
+struct coordinator_view *coordinator_view_of(struct coordinator *co, const struct str *topics,
+                                             size_t n) RETURNS_NONNULL MUST_CHECK;
 void coordinator_view_free(struct coordinator_view *v);
 
 /* Append the members "lag_seconds", "lag_at_most" and "oldest". */

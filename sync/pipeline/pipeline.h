@@ -172,6 +172,11 @@ struct read_links pipeline_links(struct pipeline *p, struct stop *stop, int64_t 
  * start_point_move() continues.
  */
 const char *pipeline_moved_to(const struct pipeline *p);
+/*
+ * A number that differs once rows were read or done, or the source's state has changed.  Wakes
+ * nobody.
+ */
+uint64_t pipeline_mark(struct pipeline *p);
 /* Has its source failed?  Wakes nobody, unlike pipeline_status(). */
 bool pipeline_has_failed(struct pipeline *p);
 /*

@@ -174,6 +174,17 @@ const char *pipeline_moved_to(const struct pipeline *p)
     return server_switch_to(&p->server_switch);
 }
 
+uint64_t pipeline_mark(struct pipeline *p)
+{
+    const struct source_status s = source_status(p->source);
+    const struct ticket_counters *c = progress_counters(p->progress);
+    uint64_t n = s.reconnects + __atomic_load_n(&c->read, __ATOMIC_RELAXED);
+
+    for (size_t i = 0; i < N_OUTCOMES; i++)
+        n += __atomic_load_n(&c->done[i], __ATOMIC_RELAXED);
+    return n << 4 | (uint64_t)s.state; /* each of them only grows */
+}
+
 bool pipeline_has_failed(struct pipeline *p)
 {
     return source_status(p->source).state == SOURCE_FAILED;

@@ -77,6 +77,7 @@ component_tests = \
 	%D%/test_read_view \
 	%D%/test_area_script \
 	%D%/test_search \
+	%D%/test_shared \
 	%D%/test_survey \
 	%D%/test_transport
 tests_component_test_loader_SOURCES  = %D%/test_loader.c %D%/loader_parts.h %D%/loader_roots.c

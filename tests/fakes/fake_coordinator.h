@@ -22,7 +22,7 @@ struct fake_coordinator {
     bool is_shared;
     const char *others; /* the topic that another node owns; NULL: none */
     int others_status;  /* what its owner answers beside `answer`; 0: nobody takes requests */
-    int64_t wish_ms;    /* when the wish for this node's topic "shop" was put; 0: none is open */
+    int64_t wish_ms;    /* when a wish for the topic "shop" of this node was put; 0: none */
     const char *wish;   /* its method, target and body, each but the last up to a space */
     int wish_status;    /* what it ended with; 0: not yet */
     char wish_answer[1024];

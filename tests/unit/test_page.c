@@ -91,6 +91,18 @@ static void a_lag_that_is_a_bound_or_not_known_looks_so(void **state)
                 "Lag>7.0 s", "≤");
 }
 
+static void who_owns_a_topic_is_shown_if_nodes_share_the_store(void **state)
+{
+    static const char shared[] =
+        "{\"topics\":[{\"name\":\"near\",\"owner\":\"anna\",\"told_ms\":0},"
+        "{\"name\":\"far\",\"owner\":\"<b>\",\"told_ms\":3000}]}";
+
+    (void)state;
+    assert_page(shared, "<th scope=col>Owner", "anna <span");
+    assert_page(shared, "&lt;b&gt; <span class=soft>3.0 s ago</span>", "<b> ");
+    assert_page(fake_status, "<th scope=col>Server", "Owner");
+}
+
 static void a_build_that_waits_says_why_and_shows_no_rows_that_nobody_knows(void **state)
 {
     static const char status[] =
@@ -129,6 +141,7 @@ int main(void)
         cmocka_unit_test(a_page_without_anything_says_how_to_begin),
         cmocka_unit_test(what_the_doctor_says_is_said_in_its_words),
         cmocka_unit_test(a_lag_that_is_a_bound_or_not_known_looks_so),
+        cmocka_unit_test(who_owns_a_topic_is_shown_if_nodes_share_the_store),
         cmocka_unit_test(a_build_that_waits_says_why_and_shows_no_rows_that_nobody_knows),
         cmocka_unit_test(an_odd_status_still_gives_a_page),
     };

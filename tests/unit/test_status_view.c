@@ -139,6 +139,27 @@ static void assert_wrapped(const char *text, size_t columns, const char *expecte
     buf_free(&out);
 }
 
+static void who_owns_a_topic_is_shown_if_nodes_share_the_store(void **state)
+{
+    static const char shared[] =
+        "{\"nodes\":[{\"name\":\"bert\",\"version\":\"0.2.0\",\"told_ms\":2000}],\"topics\":["
+        "{\"name\":\"near\",\"state\":\"running\",\"owner\":\"anna\",\"told_ms\":0},"
+        "{\"name\":\"far\",\"state\":\"running\",\"owner\":\"bert\",\"told_ms\":3000},"
+        "{\"name\":\"none\",\"state\":\"unknown\",\"owner\":\"\",\"told_ms\":null}]}";
+    static const char *const parts[] = {"OWNER  TOLD", "anna   now", "bert   3.0 s ago",
+                                        "       never", "bert  0.2.0"};
+    struct buf out = {0};
+
+    (void)state;
+    status_view(&out, (struct render_style){0}, str_from(shared));
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+        if (strstr(out.ptr, parts[i]) == NULL)
+            fail_msg("\"%s\" is missing from:\n%s", parts[i], out.ptr);
+    view(&out, 0, false);
+    assert_null(strstr(out.ptr, "OWNER"));
+    buf_free(&out);
+}
+
 static void a_line_is_broken_at_a_space_or_where_it_must(void **state)
 {
     (void)state;
@@ -181,6 +202,7 @@ int main(void)
         cmocka_unit_test(what_failed_is_said_with_its_fix_and_what_is_well_is_not),
         cmocka_unit_test(documents_that_a_pipeline_dropped_are_counted_where_any_are),
         cmocka_unit_test(a_build_that_has_written_its_rows_shows_its_step_and_no_estimate),
+        cmocka_unit_test(who_owns_a_topic_is_shown_if_nodes_share_the_store),
         cmocka_unit_test(a_line_is_broken_at_a_space_or_where_it_must),
         cmocka_unit_test(a_text_is_cut_in_the_middle),
     };

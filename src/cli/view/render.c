@@ -77,6 +77,16 @@ static void add_state(struct buf *out, struct render_style style, struct str wor
         buf_append(out, STR("\033[0m"));
 }
 
+static void add_age(struct buf *out, double seconds)
+{
+    if (seconds <= 0) {
+        buf_append(out, STR("now"));
+        return;
+    }
+    human_seconds(out, seconds);
+    buf_append(out, STR(" ago"));
+}
+
 static void add_number(struct buf *out, struct str raw, enum render_kind kind)
 {
     double n = strtod(raw.ptr, NULL); /* strtod() stops at the end of the number */
@@ -87,6 +97,8 @@ static void add_number(struct buf *out, struct str raw, enum render_kind kind)
         human_count(out, whole);
     else if (kind == RENDER_BYTES)
         human_bytes(out, whole);
+    else if (kind == RENDER_AGE)
+        add_age(out, n / 1000);
     else
         human_seconds(out, n);
 }
@@ -110,7 +122,9 @@ static void add_raw(struct buf *out, struct render_style style, struct str raw,
     struct buf text = {0};
 
     if (str_equal(raw, STR("null"))) {
-        buf_append(out, kind == RENDER_LAG || kind == RENDER_KNOWN ? STR("unknown") : STR(""));
+        buf_append(out, kind == RENDER_LAG || kind == RENDER_KNOWN ? STR("unknown")
+                        : kind == RENDER_AGE                       ? STR("never")
+                                                                   : STR(""));
         return;
     }
     if (raw.ptr[0] == '"')

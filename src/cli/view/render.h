@@ -27,6 +27,7 @@ enum render_kind {
     RENDER_LAG,
     /* A count of a table: nothing if "version" beside it is null; else "unknown" for null. */
     RENDER_KNOWN,
+    RENDER_AGE,   /* milliseconds: "3 s ago", "now", or "never" for null */
     RENDER_YES,   /* "yes" or nothing */
     RENDER_START, /* the first 60 characters of a text */
     RENDER_SPARE, /* a text whose column a narrow window does without */

@@ -88,19 +88,38 @@ static void view_addresses(struct buf *out, struct render_style style, struct st
     render_table(out, style, addresses, columns, ARRAY_LEN(columns));
 }
 
+/* The nodes that share the store. */
+static void view_nodes(struct buf *out, struct render_style style, struct str json)
+{
+    static const struct render_column columns[] = {
+        {"NODE", "/name", RENDER_TEXT},       {"VERSION", "/version", RENDER_TEXT},
+        {"STARTED", "/started", RENDER_TEXT}, {"PAGE", "/address", RENDER_SPARE},
+        {"TOLD", "/told_ms", RENDER_AGE},
+    };
+    struct str nodes;
+
+    if (!json_find(json, "/nodes", &nodes) || nodes.len <= 2)
+        return;
+    buf_append_char(out, '\n');
+    render_table(out, style, nodes, columns, ARRAY_LEN(columns));
+}
+
 static void view_topics(struct buf *out, struct render_style style, struct str topics)
 {
     static const struct render_column columns[] = {
         {"TOPIC", "/name", RENDER_TEXT},      {"STATE", "/state", RENDER_STATE},
         {"LAG", "/lag_seconds", RENDER_LAG},  {"BEHIND", "/lag_bytes", RENDER_BYTES},
         {"CHANGES/S", "/rate", RENDER_COUNT}, {"SERVER", "/server", RENDER_TEXT},
+        {"OWNER", "/owner", RENDER_TEXT},     {"TOLD", "/told_ms", RENDER_AGE},
     };
+    struct str owner;
+    const size_t left_out = json_find(topics, "/0/owner", &owner) ? 0 : 2;
 
     if (topics.len <= 2)
         buf_append(out, STR("\nNo topics yet: millrace apply FILE\n"));
     else {
         buf_append_char(out, '\n');
-        render_table(out, style, topics, columns, ARRAY_LEN(columns));
+        render_table(out, style, topics, columns, ARRAY_LEN(columns) - left_out);
     }
 }
 
@@ -350,6 +369,7 @@ static void view_all(struct buf *out, struct render_style style, struct str json
     view_head(out, style, json);
     doctor_view_verdict(out, json, warned);
     view_addresses(out, style, json);
+    view_nodes(out, style, json);
     view_topics(out, style, topics);
     view_tables(out, style, tables);
     view_delivery(out, json);

@@ -1,0 +1,48 @@
+/*
+ * What is shown of topics that other nodes own: the state that their owners told, with its age.
+ *
+ * What was told is the JSON object {"topic":{…},"tables":[…],"checks":[…]}, each in the form in
+ * which the owner's own status shows it.
+ *
+ * @thread the view's maker's
+ */
+#ifndef REBALANCE_VIEW_TOLD_H
+#define REBALANCE_VIEW_TOLD_H
+
+#include "src/base/base.h"
+#include "src/base/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct coordinator_view;
+struct doctor_list;
+struct topic_view;
+
+/* Owners tell at least so often, ... */
+#define TOLD_EVERY_MS 60000
+/* ... so what is older than this may be wrong. */
+#define TOLD_OLD_MS 120000
+
+struct told_topic {
+    bool is_others;  /* another node owns the topic, or none does */
+    bool is_old;     /* told too long ago, or never */
+    struct str node; /* the name of whoever told; empty: nobody did */
+    int64_t at_ms;   /* wall time of that node; 0: never */
+    struct str body; /* empty: nothing */
+};
+struct told_table {
+    bool is_others;  /* the topic is */
+    struct str json; /* empty: its topic's owner told nothing of it */
+};
+
+/* How long ago it was told, by the clocks of both nodes. */
+int64_t told_age_ms(const struct told_topic *t, int64_t now_ms);
+
+/* Fill in what was told of the topics of others and their tables; v->stored is set. */
+void coordinator_look_at_told(struct coordinator_view *v);
+/* Add what its owner found, and that it told too long ago. */
+void coordinator_check_told(const struct coordinator_view *v, const struct topic_view *t,
+                            struct doctor_list *l);
+
+#endif

@@ -67,6 +67,15 @@ static bool read_answer(const struct stored_wish *w, int *status, struct buf *an
     return true;
 }
 
+/* Whoever asked sees the effect in the next answer of this node. */
+static void see_effect(struct coordinator *co, struct str method)
+{
+    struct err err = {0};
+
+    if (!str_equal(method, STR("GET")) && !coordinator_refresh(co, &err))
+        log_debug("the effect of a request shows later", KV("why", (const char *)err.msg));
+}
+
 bool coordinator_pass_on(struct coordinator *co, const struct wish_request *r, int *status,
                          struct buf *answer, bool *nobody, struct err *err)
 {
@@ -101,6 +110,8 @@ bool coordinator_pass_on(struct coordinator *co, const struct wish_request *r, i
         ok = refuse_late(buf_str(&owner), err);
     else
         ok = ok && read_answer(&w, status, answer, err);
+    if (ok)
+        see_effect(co, r->method);
     buf_free(&owner);
     arena_free(a);
     return ok;

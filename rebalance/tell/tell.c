@@ -135,8 +135,20 @@ static bool is_due(struct coordinator *co, struct tale *tale, uint64_t term, boo
 
 /* ---- telling ---- */
 
+static void put_brief(struct json_writer *w, const struct table_view *t)
+{
+    json_open_object(w);
+    json_put_string(w, STR("table"), table_name(t->d));
+    json_put_string(w, STR("index"), table_index(t->d));
+    json_put_string(w, STR("topic"), t->topic);
+    json_put_cstr(w, STR("state"), t->is.state);
+    json_put_string(w, STR("reason"), t->is.reason);
+    json_put_string(w, STR("fix"), t->is.fix);
+    json_close_object(w);
+}
+
 static void compose(struct buf *body, const struct coordinator_view *v,
-                    const struct topic_view *t)
+                    const struct topic_view *t, bool brief)
 {
     struct json_writer w = {.out = body};
     struct doctor_list l;
@@ -149,7 +161,11 @@ static void compose(struct buf *body, const struct coordinator_view *v,
     json_write_key(&w, STR("tables"));
     json_open_array(&w);
     for (size_t i = 0; i < v->definitions->n_tables; i++)
-        if (str_equal(v->tables[i].topic, t->d->name))
+        if (!str_equal(v->tables[i].topic, t->d->name))
+            continue;
+        else if (brief)
+            put_brief(&w, &v->tables[i]);
+        else
             coordinator_put_table(&w, v, &v->tables[i]);
     json_close_array(&w);
     json_write_key(&w, STR("checks"));
@@ -157,14 +173,13 @@ static void compose(struct buf *body, const struct coordinator_view *v,
     json_close_object(&w);
 }
 
-/* If the store fails, the topic stays due. */
-static bool tell_topic(struct coordinator *co, const struct coordinator_view *v,
-                       const struct topic_view *t, struct tale *tale)
+static bool put(struct coordinator *co, const struct coordinator_view *v,
+                const struct topic_view *t, const struct tale *tale, bool brief,
+                struct err *err)
 {
     struct buf body = {0};
-    struct err err = {0};
 
-    compose(&body, v, t);
+    compose(&body, v, t, brief);
 
     const struct stored_told told = {.topic = t->d->name,
                                      .node = str_from(co->identity.uuid),
@@ -172,16 +187,30 @@ static bool tell_topic(struct coordinator *co, const struct coordinator_view *v,
                                      .term = tale->term,
                                      .at_ms = clock_wall_ms(),
                                      .body = buf_str(&body)};
-    const bool ok = store_put_told(co->opt.store, &told, &err);
+    const bool ok = store_put_told(co->opt.store, &told, err);
 
-    if (ok || err.kind == ERR_REJECT)
-        tale->at_ms = clock_mono_ms();
-    else
-        tale->at_ms = 0;
+    buf_free(&body);
+    return ok;
+}
+
+/*
+ * Of very many tables only the states fit into the store.  If the store fails, the topic stays
+ * due.
+ */
+static bool tell_topic(struct coordinator *co, const struct coordinator_view *v,
+                       const struct topic_view *t, struct tale *tale)
+{
+    struct err err = {0};
+    bool ok = put(co, v, t, tale, false, &err);
+
+    if (!ok && err.kind == ERR_REJECT) {
+        err = (struct err){0};
+        ok = put(co, v, t, tale, true, &err);
+    }
     if (!ok && err.kind == ERR_REJECT)
         log_failure(LOG_WARN, &err, "other nodes cannot show the topic",
                     KV("topic", t->d->name));
-    buf_free(&body);
+    tale->at_ms = ok || err.kind == ERR_REJECT ? clock_mono_ms() : 0;
     return ok;
 }
 

@@ -39,23 +39,42 @@ static struct condition condition_of(struct arena *a, struct str json,
     return is;
 }
 
-static struct str find_table(struct str body, struct str table)
+/* NULL if there is none.  Owners tell in the order of the definitions: begin behind the last.
+ */
+static struct table_view *find_table(const struct coordinator_view *v, struct str name,
+                                     size_t *from)
 {
-    struct str list, item = {NULL, 0};
+    const size_t n = v->definitions->n_tables;
+
+    for (size_t i = 0; i < n; i++) {
+        struct table_view *t = &v->tables[(*from + i) % n];
+
+        if (!str_equal(table_name(t->d), name))
+            continue;
+        *from = (*from + i + 1) % n;
+        return t;
+    }
+    return NULL;
+}
+
+static void look_at_tables(const struct coordinator_view *v, struct str list)
+{
     struct json_reader r;
-    bool found = false;
+    struct str item;
+    size_t from = 0;
 
-    if (!json_find(body, "/tables", &list))
-        return STR("");
     json_reader_init(&r, list);
-    if (json_enter_array(&r))
-        while (!found && json_next_element(&r) && json_read_raw(&r, &item)) {
-            struct buf name = {0};
+    if (!json_enter_array(&r))
+        return;
+    while (json_next_element(&r) && json_read_raw(&r, &item)) {
+        struct buf name = {0};
+        struct table_view *t =
+            json_find_text(item, "/table", &name) ? find_table(v, buf_str(&name), &from) : NULL;
 
-            found = json_find_text(item, "/table", &name) && str_equal(buf_str(&name), table);
-            buf_free(&name);
-        }
-    return found ? item : STR("");
+        if (t != NULL && t->told.is_others)
+            t->told.json = item;
+        buf_free(&name);
+    }
 }
 
 static void look_at_topic(const struct coordinator_view *v, struct topic_view *t)
@@ -75,24 +94,27 @@ static void look_at_topic(const struct coordinator_view *v, struct topic_view *t
     t->is = condition_of(v->arena, json, &t->told);
 }
 
+static void look_at_others(const struct coordinator_view *v, struct topic_view *t)
+{
+    const size_t n = v->definitions->n_tables;
+    struct str list;
+
+    look_at_topic(v, t);
+    for (size_t i = 0; i < n; i++)
+        v->tables[i].told.is_others =
+            v->tables[i].told.is_others || str_equal(v->tables[i].topic, t->d->name);
+    if (json_find(t->told.body, "/tables", &list))
+        look_at_tables(v, list);
+    for (size_t i = 0; i < n; i++)
+        if (str_equal(v->tables[i].topic, t->d->name))
+            v->tables[i].is = condition_of(v->arena, v->tables[i].told.json, &t->told);
+}
+
 void coordinator_look_at_told(struct coordinator_view *v)
 {
-    for (size_t i = 0; i < v->definitions->n_topics; i++) {
-        struct topic_view *t = &v->topics[i];
-
-        if (!t->told.is_others)
-            continue;
-        look_at_topic(v, t);
-        for (size_t k = 0; k < v->definitions->n_tables; k++) {
-            struct table_view *of = &v->tables[k];
-
-            if (!str_equal(of->topic, t->d->name))
-                continue;
-            of->told.is_others = true;
-            of->told.json = find_table(t->told.body, table_name(of->d));
-            of->is = condition_of(v->arena, of->told.json, &t->told);
-        }
-    }
+    for (size_t i = 0; i < v->definitions->n_topics; i++)
+        if (v->topics[i].told.is_others)
+            look_at_others(v, &v->topics[i]);
 }
 
 /* ---- what its owner found ---- */

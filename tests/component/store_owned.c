@@ -573,6 +573,7 @@ static void count_loss(void *ctx)
 static void a_loss_is_told_once_and_without_a_lock(void **state)
 {
     struct store *other;
+    uint64_t term;
     int n = 0;
 
     (void)state;
@@ -582,9 +583,12 @@ static void a_loss_is_told_once_and_without_a_lock(void **state)
     store_watch_loss(f.s, count_loss, &n);
     other = lose_topic();
     assert_true(store_owns(f.s, STR("topic/shop")));
+    assert_true(store_find_term(f.s, STR("topic/shop"), &term));
+    assert_int_equal(term, topic_term);
     for (int i = 0; i < 3; i++)
         refused(call_put_stop(&f.err), ERR_STOP);
     assert_false(store_owns(f.s, STR("topic/shop")));
+    assert_false(store_find_term(f.s, STR("topic/shop"), &term));
     assert_int_equal(n, 1);
     /* What is owned under an older term of our own is refused, and not lost. */
     ok(store_take_term(f.s, STR("topic/shop"), &topic_term, &f.err));

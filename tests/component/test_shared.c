@@ -24,6 +24,7 @@
 #include "web/wishes.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 struct node {
@@ -294,6 +295,16 @@ static int status(const struct node *n, struct buf *answer)
     return ask(n, METHOD_GET, "/api/v1/status", "", answer);
 }
 
+static void load(struct node *n)
+{
+    lock_acquire(&n->co->admin_lock);
+
+    const bool loaded = coordinator_load(n->co, &err);
+
+    lock_release(&n->co->admin_lock);
+    assert_true(loaded);
+}
+
 static void a_topic_that_nobody_told_of_is_not_well(void **state)
 {
     struct buf json = {0};
@@ -388,6 +399,37 @@ static void an_owner_tells_only_what_has_changed(void **state)
     buf_free(&json);
 }
 
+/* 3,000 tables have more than 1 MiB of state. */
+static void of_very_many_tables_the_states_are_told(void **state)
+{
+    static struct stored_definition defs[3002];
+    static const struct definition_effects none;
+    struct buf json = {0};
+
+    (void)state;
+    defs[0] = (struct stored_definition){
+        STR("topic"), STR("far"),
+        STR("{\"name\":\"far\",\"address\":\"127.0.0.1:1\",\"user\":\"u\"}")};
+    defs[1] = (struct stored_definition){STR("database"), STR("f"),
+                                         STR("{\"name\":\"f\",\"topic\":\"far\"}")};
+    for (size_t i = 2; i < ARRAY_LEN(defs); i++) {
+        char name[32], body[64];
+
+        snprintf(name, sizeof(name), "f.t%zu", i);
+        snprintf(body, sizeof(body), "{\"table\":\"%s\",\"index\":\"i%zu\"}", name, i);
+        defs[i] = (struct stored_definition){STR("table"), arena_copy(arena, str_from(name)),
+                                             arena_copy(arena, str_from(body))};
+    }
+    ok(store_save_definitions(a.store, 1, defs, ARRAY_LEN(defs), &none, &err));
+    load(&a);
+    load(&b);
+    assert_int_equal(coordinator_tell(b.co), 1);
+    assert_int_equal(status(&a, &json), 200);
+    lacks(&json, "topic.told");
+    has(&json, "\"table\":\"f.t3001\",\"index\":\"i3001\",\"topic\":\"far\"}");
+    buf_free(&json);
+}
+
 static void nobody_tells_of_what_another_node_owns(void **state)
 {
     struct stored_told *told;
@@ -409,12 +451,7 @@ static void what_was_told_of_a_deleted_topic_is_forgotten(void **state)
     (void)state;
     assert_int_equal(coordinator_tell(b.co), 1);
     ok(store_save_definitions(a.store, 1, NULL, 0, &none, &err));
-    lock_acquire(&a.co->admin_lock);
-
-    const bool loaded = coordinator_load(a.co, &err);
-
-    lock_release(&a.co->admin_lock);
-    assert_true(loaded);
+    load(&a);
     coordinator_tell(a.co);
     ok(store_load_told(a.store, arena, STR(""), &told, &n, &err));
     assert_int_equal(n, 0);
@@ -448,6 +485,7 @@ int main(void)
         TEST(what_an_owner_told_counts_in_the_verdict),
         TEST(what_was_told_too_long_ago_is_not_well),
         TEST(an_owner_tells_only_what_has_changed),
+        TEST(of_very_many_tables_the_states_are_told),
         TEST(nobody_tells_of_what_another_node_owns),
         TEST(what_was_told_of_a_deleted_topic_is_forgotten),
         TEST(metrics_name_each_owner),

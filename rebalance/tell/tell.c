@@ -5,6 +5,7 @@
 #include "rebalance/admin/status.h"
 #include "rebalance/doctor/doctor.h"
 #include "rebalance/state/owned.h"
+#include "rebalance/version/builds.h"
 #include "rebalance/view/known.h"
 #include "rebalance/view/view.h"
 
@@ -92,6 +93,24 @@ static bool see_all(struct coordinator *co)
     return changed;
 }
 
+/* Mix in how far the topic's builds are. */
+static uint64_t mark_builds(struct coordinator *co, struct str topic, uint64_t mark)
+{
+    const struct catalogue *c = co->telling->catalogue;
+
+    for (size_t i = 0; i < c->n_versions; i++) {
+        const struct stored_version *v = &c->versions[i];
+        struct index_build_status s = {0};
+
+        if (!str_equal(v->topic, topic) || !catalogue_is_coming(v) ||
+            !builds_status(co->builds, v->index, v->number, &s))
+            continue;
+        /* Phases and steps are literals. */
+        mark = mark * 31 + s.rows_done + (uintptr_t)s.phase + (uintptr_t)s.step;
+    }
+    return mark;
+}
+
 static uint64_t mark_of(struct coordinator *co, struct str name)
 {
     uint64_t mark = 0;
@@ -105,25 +124,15 @@ static uint64_t mark_of(struct coordinator *co, struct str name)
     else if (t != NULL)
         mark = (uint64_t)t->why.kind;
     lock_release(&co->topics->lock);
-    return mark;
-}
-
-static bool has_build(const struct catalogue *c, struct str topic)
-{
-    for (size_t i = 0; i < c->n_versions; i++)
-        if (str_equal(c->versions[i].topic, topic) && catalogue_is_coming(&c->versions[i]))
-            return true;
-    return false;
+    return mark_builds(co, name, mark);
 }
 
 /* Sets what the tale is about to be told as. */
 static bool is_due(struct coordinator *co, struct tale *tale, uint64_t term, bool changed)
 {
-    const struct str topic = str_from(tale->topic);
-    const uint64_t mark = mark_of(co, topic);
+    const uint64_t mark = mark_of(co, str_from(tale->topic));
     const int64_t age_ms = clock_mono_ms() - tale->at_ms;
-    const bool moved = changed || tale->at_ms == 0 || tale->term != term ||
-                       tale->mark != mark || has_build(co->telling->catalogue, topic);
+    const bool moved = changed || tale->at_ms == 0 || tale->term != term || tale->mark != mark;
 
     if (!moved && age_ms < (tale->is_settled ? TOLD_EVERY_MS : SETTLE_MS))
         return false;

@@ -164,20 +164,18 @@ void coordinator_check_told(const struct coordinator_view *v, const struct topic
     struct buf message = {0}, group = {0};
 
     add_checks(t->told.body, l);
-    if (t->told.is_old) {
-        append_age(v, &t->told, &message);
-        buf_printf(&group, "topic %" STR_FMT, STR_ARG(t->d->name));
-        doctor_add(l,
-                   &(struct doctor_check){
-                       .id = STR("topic.told"),
-                       .group = buf_str(&group),
-                       .status = DOCTOR_FAIL,
-                       .message = buf_str(&message),
-                       .why = STR("perhaps no node follows this server, and what is shown of "
-                                  "its tables may be wrong"),
-                       .fix = STR("see whether the nodes that millrace status lists run, and "
-                                  "what their logs say")});
-    }
+    append_age(v, &t->told, &message);
+    buf_printf(&group, "topic %" STR_FMT, STR_ARG(t->d->name));
+    doctor_add(l,
+               &(struct doctor_check){
+                   .id = STR("topic.told"),
+                   .group = buf_str(&group),
+                   .status = t->told.is_old ? DOCTOR_FAIL : DOCTOR_OK,
+                   .message = buf_str(&message),
+                   .why = STR("perhaps no node follows this server, and what is shown of its "
+                              "tables may be wrong"),
+                   .fix = STR("see whether the nodes that millrace status lists run, and what "
+                              "their logs say")});
     buf_free(&message);
     buf_free(&group);
 }

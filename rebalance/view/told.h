@@ -41,7 +41,7 @@ int64_t told_age_ms(const struct told_topic *t, int64_t now_ms);
 
 /* Fill in what was told of the topics of others and their tables; v->stored is set. */
 void coordinator_look_at_told(struct coordinator_view *v);
-/* Add what its owner found, and that it told too long ago. */
+/* Add what its owner found, and who that is and when it told; too long ago is a failure. */
 void coordinator_check_told(const struct coordinator_view *v, const struct topic_view *t,
                             struct doctor_list *l);
 

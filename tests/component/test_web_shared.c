@@ -122,10 +122,10 @@ static int carry_out(const char *wish, int64_t at_ms)
     struct fake_coordinator *f = &fake_coordinator;
 
     f->wish = wish;
-    f->wish_status = 0;
+    f->wish_ms = at_ms;
     f->call[0] = '\0';
-    __atomic_store_n(&f->wish_ms, at_ms, __ATOMIC_RELEASE);
-    while (__atomic_load_n(&f->wish_status, __ATOMIC_ACQUIRE) == 0) {
+    __atomic_store_n(&f->wish_is_open, true, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&f->wish_is_open, __ATOMIC_ACQUIRE)) {
         assert_true(clock_mono_ms() < until_ms);
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     }

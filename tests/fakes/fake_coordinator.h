@@ -22,9 +22,10 @@ struct fake_coordinator {
     bool is_shared;
     const char *others; /* the topic that another node owns; NULL: none */
     int others_status;  /* what its owner answers beside `answer`; 0: nobody takes requests */
-    int64_t wish_ms;    /* when a wish for the topic "shop" of this node was put; 0: none */
+    bool wish_is_open;  /* atomic: a wish for the topic "shop" of this node waits */
+    int64_t wish_ms;    /* when it was put */
     const char *wish;   /* its method, target and body, each but the last up to a space */
-    int wish_status;    /* what it ended with; 0: not yet */
+    int wish_status;    /* what it ended with */
     char wish_answer[1024];
 };
 

@@ -79,8 +79,7 @@ bool coordinator_load_wishes(struct coordinator *co, struct arena *a, struct ope
 {
     (void)co, (void)err;
     *n = 0;
-    if (fake_coordinator.wish_ms == 0 ||
-        __atomic_load_n(&fake_coordinator.wish_status, __ATOMIC_ACQUIRE) != 0)
+    if (!__atomic_load_n(&fake_coordinator.wish_is_open, __ATOMIC_ACQUIRE))
         return true;
     *out = arena_alloc(a, 1, sizeof(**out));
     (*out)[(*n)++] = (struct open_wish){1, STR("shop"), 7};
@@ -115,7 +114,8 @@ bool coordinator_end_wish(struct coordinator *co, const struct open_wish *o,
     (void)co, (void)o, (void)err;
     snprintf(f->wish_answer, sizeof(f->wish_answer), "%.*s", (int)answer->body.len,
              answer->body.len > 0 ? answer->body.ptr : "");
-    __atomic_store_n(&f->wish_status, answer->status, __ATOMIC_RELEASE);
+    f->wish_status = answer->status;
+    __atomic_store_n(&f->wish_is_open, false, __ATOMIC_RELEASE);
     return true;
 }
 

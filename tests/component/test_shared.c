@@ -305,9 +305,9 @@ static void load(struct node *n)
     assert_true(loaded);
 }
 
-#define WELL_TOLD                                                                                \
-    "{\"id\":\"topic.told\",\"group\":\"topic far\",\"status\":\"ok\",\"message\":\"its owner, " \
-    "node bert, last told of it "
+#define WELL_TOLD                                                                   \
+    "{\"id\":\"topic.told\",\"group\":\"topic far\",\"status\":\"ok\",\"message\":" \
+    "\"its owner, node bert, last told of it "
 
 static void a_topic_that_nobody_told_of_is_not_well(void **state)
 {

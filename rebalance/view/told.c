@@ -3,6 +3,7 @@
 #include "rebalance/view/told.h"
 
 #include "rebalance/doctor/doctor.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/view/view.h"
 
 #include "src/base/human.h"
@@ -77,7 +78,17 @@ static void look_at_tables(const struct coordinator_view *v, struct str list)
     }
 }
 
-static void look_at_topic(const struct coordinator_view *v, struct topic_view *t)
+/* Whether the node that told of a topic cannot have it any more. */
+static bool is_left(const struct coordinator *co, const struct cluster_view *cluster,
+                    const struct stored_told *told)
+{
+    return str_equal(told->node, str_from(co->identity.uuid)) ||
+           (cluster->is_connected && cluster->live.n > 0 &&
+            !name_set_has(&cluster->live, told->node));
+}
+
+static void look_at_topic(const struct coordinator *co, const struct cluster_view *cluster,
+                          const struct coordinator_view *v, struct topic_view *t)
 {
     const struct stored_told *told =
         v->stored == NULL ? NULL : store_copy_told(v->stored, t->d->name);
@@ -88,18 +99,20 @@ static void look_at_topic(const struct coordinator_view *v, struct topic_view *t
         t->told.node = told->node_name;
         t->told.at_ms = told->at_ms;
         t->told.body = told->body;
-        t->told.is_old = told_age_ms(&t->told, v->now_ms) > TOLD_OLD_MS;
+        t->told.is_left = is_left(co, cluster, told);
+        t->told.is_old = t->told.is_left || told_age_ms(&t->told, v->now_ms) > TOLD_OLD_MS;
         (void)json_find(told->body, "/topic", &json);
     }
     t->is = condition_of(v->arena, json, &t->told);
 }
 
-static void look_at_others(const struct coordinator_view *v, struct topic_view *t)
+static void look_at_others(const struct coordinator *co, const struct cluster_view *cluster,
+                           const struct coordinator_view *v, struct topic_view *t)
 {
     const size_t n = v->definitions->n_tables;
     struct str list;
 
-    look_at_topic(v, t);
+    look_at_topic(co, cluster, v, t);
     for (size_t i = 0; i < n; i++)
         v->tables[i].told.is_others =
             v->tables[i].told.is_others || str_equal(v->tables[i].topic, t->d->name);
@@ -110,11 +123,15 @@ static void look_at_others(const struct coordinator_view *v, struct topic_view *
             v->tables[i].is = condition_of(v->arena, v->tables[i].told.json, &t->told);
 }
 
-void coordinator_look_at_told(struct coordinator_view *v)
+void coordinator_look_at_told(struct coordinator *co, struct coordinator_view *v)
 {
+    struct cluster_view cluster = {0};
+
+    cluster_look(co->cluster, &cluster);
     for (size_t i = 0; i < v->definitions->n_topics; i++)
         if (v->topics[i].told.is_others)
-            look_at_others(v, &v->topics[i]);
+            look_at_others(co, &cluster, v, &v->topics[i]);
+    cluster_view_free(&cluster);
 }
 
 /* ---- what its owner found ---- */
@@ -153,7 +170,9 @@ static void append_age(const struct coordinator_view *v, const struct told_topic
         buf_append(message, STR("no node has told of this topic yet"));
         return;
     }
-    buf_printf(message, "its owner, node %" STR_FMT ", last told of it ", STR_ARG(told->node));
+    buf_printf(message, "%s, node %" STR_FMT ", last told of it ",
+               told->is_left ? "no node has it now; its last owner" : "its owner",
+               STR_ARG(told->node));
     human_seconds(message, (double)told_age_ms(told, v->now_ms) / 1000);
     buf_append(message, STR(" ago"));
 }

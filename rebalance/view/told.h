@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct coordinator;
 struct coordinator_view;
 struct doctor_list;
 struct topic_view;
@@ -26,7 +27,8 @@ struct topic_view;
 
 struct told_topic {
     bool is_others;  /* another node owns the topic, or none does */
-    bool is_old;     /* told too long ago, or never */
+    bool is_old;     /* told too long ago, by a node that has it no more, or never */
+    bool is_left;    /* whoever told does not live, or is this node, which lost it */
     struct str node; /* the name of whoever told; empty: nobody did */
     int64_t at_ms;   /* wall time of that node; 0: never */
     struct str body; /* empty: nothing */
@@ -40,7 +42,7 @@ struct told_table {
 int64_t told_age_ms(const struct told_topic *t, int64_t now_ms);
 
 /* Fill in what was told of the topics of others and their tables; v->stored is set. */
-void coordinator_look_at_told(struct coordinator_view *v);
+void coordinator_look_at_told(struct coordinator *co, struct coordinator_view *v);
 /* Add what its owner found, and who that is and when it told; too long ago is a failure. */
 void coordinator_check_told(const struct coordinator_view *v, const struct topic_view *t,
                             struct doctor_list *l);

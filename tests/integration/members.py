@@ -109,7 +109,7 @@ class Members:
         self.nodes[0].command("apply", "definitions.yaml")
         self.wait_shared(*range(len(self.nodes)))
         for schema in self.schemas:
-            self.owner(schema).build(f"{schema}.thing")
+            self.nodes[0].build(f"{schema}.thing")  # whoever owns it does it
         self.positions = Positions(self.w)
         return self
 

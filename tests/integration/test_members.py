@@ -153,6 +153,7 @@ def test_somebody_deletes_the_path_while_nodes_live(w):
         wait_until("the path is deleted", lambda: delete(client, "/search-center"), 10)
         m.wait_shared(0, 1, 2)
         wait_until("all nodes are back", lambda: client.exists("/search-center/nodes") and len(client.get_children("/search-center/nodes")) == 3, 30)
+        wait_until("the state is there again", lambda: client.exists("/search-center/state"), 30)
         client.ensure_path("/search-center/nodes/not a node")
         client.set("/search-center/nodes/" + m.nodes[0].json("status", ok=(0, 1))["node"], b"\xff" * 50000)
         client.set("/search-center/state", b'{"session":')

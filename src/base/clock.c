@@ -19,14 +19,23 @@ static int64_t now_ns(clockid_t id)
     return now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
+/* CLOCK_MONOTONIC stands still while the machine sleeps, and what others wait for does not. */
 int64_t clock_mono_ns(void)
 {
-    return now_ns(CLOCK_MONOTONIC);
+    return now_ns(CLOCK_BOOTTIME);
 }
 
 int64_t clock_mono_ms(void)
 {
-    return now_ns(CLOCK_MONOTONIC) / NS_PER_MS;
+    return clock_mono_ns() / NS_PER_MS;
+}
+
+/* Read in this order, a pause between the two makes it too small. */
+int64_t clock_slept_ms(void)
+{
+    const int64_t all_ns = clock_mono_ns();
+
+    return (all_ns - now_ns(CLOCK_MONOTONIC)) / NS_PER_MS;
 }
 
 int64_t clock_wall_ms(void)
@@ -36,11 +45,11 @@ int64_t clock_wall_ms(void)
 
 static void look_at_wall(void)
 {
-    ahead_ns = now_ns(CLOCK_REALTIME) - now_ns(CLOCK_MONOTONIC);
+    ahead_ns = now_ns(CLOCK_REALTIME) - clock_mono_ns();
 }
 
 int64_t clock_steady_ms(void)
 {
     (void)pthread_once(&first_call, look_at_wall);
-    return (now_ns(CLOCK_MONOTONIC) + ahead_ns) / NS_PER_MS;
+    return (clock_mono_ns() + ahead_ns) / NS_PER_MS;
 }

@@ -1,6 +1,6 @@
 /*
  * Three clocks: monotonic for durations, wall for people, steady for stored times and
- * deadlines.
+ * deadlines. All go on while the machine sleeps.
  *
  * @thread any
  */
@@ -11,6 +11,8 @@
 
 int64_t clock_mono_ns(void);
 int64_t clock_mono_ms(void);
+/* Returns how long the machine has slept since it started, for waits that do not count that. */
+int64_t clock_slept_ms(void);
 int64_t clock_wall_ms(void); /* milliseconds since 1970 UTC */
 /*
  * Returns the wall time of the first call plus the monotonic time passed since. Setting the

@@ -2,6 +2,8 @@
 
 #include "src/base/lock.h"
 
+#include "src/base/clock.h"
+
 #include <time.h>
 
 #ifdef LOCK_CHECKS
@@ -83,10 +85,12 @@ void lock_wait(struct lock *l, pthread_cond_t *cond)
     pthread_cond_wait(cond, &l->mutex);
 }
 
+/* A condition can wait by CLOCK_MONOTONIC only, so a sleep of the machine makes it late. */
 bool lock_wait_until(struct lock *l, pthread_cond_t *cond, int64_t until_ms)
 {
-    const struct timespec until = {.tv_sec = (time_t)(until_ms / 1000),
-                                   .tv_nsec = (long)(until_ms % 1000) * 1000000};
+    const int64_t awake_ms = until_ms - clock_slept_ms();
+    const struct timespec until = {.tv_sec = (time_t)(awake_ms / 1000),
+                                   .tv_nsec = (long)(awake_ms % 1000) * 1000000};
 
     return pthread_cond_timedwait(cond, &l->mutex, &until) == 0;
 }

@@ -20,6 +20,7 @@ unit_tests += \
 	%D%/test_charset \
 	%D%/test_checkpoint \
 	%D%/test_checksum \
+	%D%/test_clock \
 	%D%/test_cluster_simulation \
 	%D%/test_command \
 	%D%/test_commit_wait \

@@ -6,6 +6,8 @@ libmillrace_a_SOURCES += \
 if HAVE_ZOOKEEPER
 libmillrace_a_SOURCES += \
 	%D%/zookeeper.c \
+	%D%/zookeeper_call.c \
+	%D%/zookeeper_call.h \
 	%D%/zookeeper_locks.c \
 	%D%/zookeeper_nodes.c \
 	%D%/zookeeper_parts.h \

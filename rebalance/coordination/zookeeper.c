@@ -132,7 +132,7 @@ static void end(struct coordination *c)
     zookeeper_session_end(z);
     zookeeper_nodes_forget(z);
     zookeeper_locks_free(z);
-    pthread_cond_destroy(&z->caught_up_cond);
+    pthread_cond_destroy(&z->answered_cond);
     lock_fini(&z->lock);
     buf_free(&z->servers);
     buf_free(&z->root);
@@ -140,7 +140,7 @@ static void end(struct coordination *c)
     buf_free(&z->tls);
     buf_free(&z->told_name);
     buf_free(&z->released);
-    free(z->answer);
+    buf_free(&z->answer);
     MAGIC_END(zookeeper, z);
     free(z);
 }
@@ -189,13 +189,13 @@ static struct zookeeper *make(const struct zookeeper_options *opt)
     z->timeout_ms = opt->timeout_ms;
     z->wake = opt->wake;
     z->wake_ctx = opt->wake_ctx;
-    z->answer = mem_alloc(1, COORDINATION_DATA_MAX);
     z->state.is_open_to_all = opt->auth.len == 0;
     buf_append(&z->auth, opt->auth);
     buf_append(&z->tls, opt->tls);
+    list_init(&z->calls);
     list_init(&z->notes);
     lock_init(&z->lock, LOCK_private);
-    lock_init_cond(&z->caught_up_cond);
+    lock_init_cond(&z->answered_cond);
     return z;
 }
 

@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "rebalance/coordination/zookeeper_call.h"
 #include "rebalance/coordination/zookeeper_name.h"
 #include "rebalance/coordination/zookeeper_parts.h"
 
@@ -76,7 +77,7 @@ static bool read_queue(struct zookeeper *z, const struct queued *q, struct Strin
                        struct err *err)
 {
     struct buf folder = folder_of(z, q);
-    const int rc = zoo_get_children(z->client, folder.ptr, 0, queue);
+    const int rc = zookeeper_call_children(z, folder.ptr, false, queue);
     const bool ok = rc == ZOK || rc == ZNONODE ||
                     zookeeper_session_fail(z, rc, "list", buf_str(&folder), err);
 
@@ -107,11 +108,10 @@ static bool find_place(struct zookeeper *z, struct queued *q, struct err *err)
 static int create_place(struct zookeeper *z, const struct queued *q, struct buf *made)
 {
     struct buf path = path_of(z, q, buf_str(&q->guid));
-    int rc;
+    const int rc = zookeeper_call_create(
+        z, &(struct zookeeper_new){
+               .path = path.ptr, .flags = ZOO_EPHEMERAL_SEQUENTIAL, .made = made});
 
-    buf_reserve(made, path.len + 16);
-    rc = zoo_create(z->client, path.ptr, NULL, -1, zookeeper_session_acl(z),
-                    ZOO_EPHEMERAL_SEQUENTIAL, made->ptr, (int)made->cap);
     buf_free(&path);
     return rc;
 }
@@ -119,8 +119,8 @@ static int create_place(struct zookeeper *z, const struct queued *q, struct buf 
 static int create_folder(struct zookeeper *z, const struct queued *q)
 {
     struct buf folder = folder_of(z, q);
-    const int rc = zoo_create(z->client, folder.ptr, NULL, -1, zookeeper_session_acl(z),
-                              ZOO_PERSISTENT, NULL, 0);
+    const int rc = zookeeper_call_create(
+        z, &(struct zookeeper_new){.path = folder.ptr, .flags = ZOO_PERSISTENT});
 
     buf_free(&folder);
     return rc == ZNODEEXISTS ? ZOK : rc;
@@ -156,7 +156,7 @@ static bool is_there(struct zookeeper *z, const struct queued *q, struct str pla
     struct buf path = path_of(z, q, place);
     struct Stat stat;
     struct str data;
-    const int rc = zookeeper_session_read(z, path.ptr, &data, &stat);
+    const int rc = zookeeper_call_get(z, path.ptr, &data, &stat);
     const bool ok = rc == ZOK || rc == ZNONODE ||
                     zookeeper_session_fail(z, rc, "read", buf_str(&path), err);
 
@@ -239,7 +239,7 @@ static bool give_back(struct zookeeper *z, struct queued *q, struct err *err)
     buf_append(&z->released, buf_str(&path));
     lock_release(&z->lock);
 
-    const int rc = q->place.len > 0 ? zoo_delete(z->client, path.ptr, -1) : ZOK;
+    const int rc = q->place.len > 0 ? zookeeper_call_delete(z, path.ptr) : ZOK;
     const bool ok = rc == ZOK || rc == ZNONODE ||
                     zookeeper_session_fail(z, rc, "give back", buf_str(&path), err);
 

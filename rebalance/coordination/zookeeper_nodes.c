@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "rebalance/coordination/zookeeper_call.h"
 #include "rebalance/coordination/zookeeper_name.h"
 #include "rebalance/coordination/zookeeper_parts.h"
 
@@ -20,7 +21,7 @@ void zookeeper_nodes_forget(struct zookeeper *z)
 static bool join_again(struct zookeeper *z, const char *path, struct str data, struct err *err)
 {
     struct Stat stat;
-    int rc = zoo_exists(z->client, path, 0, &stat);
+    int rc = zookeeper_call_exists(z, path, false, &stat);
 
     if (rc == ZNONODE)
         return err_set(err, ERR_RETRY, "%s just went from ZooKeeper: join again", path);
@@ -36,7 +37,7 @@ static bool join_again(struct zookeeper *z, const char *path, struct str data, s
                        ": by our last run, which ends within its time-out, or by another "
                        "daemon with a copy of our data folder",
                        path, (uint64_t)stat.ephemeralOwner);
-    rc = zoo_set(z->client, path, data.ptr, (int)data.len, -1);
+    rc = zookeeper_call_set(z, path, data, -1);
     return rc == ZOK || zookeeper_session_fail(z, rc, "write", str_from(path), err);
 }
 
@@ -47,8 +48,8 @@ bool zookeeper_nodes_join(struct zookeeper *z, struct str id, struct str data, s
         return false;
 
     struct buf path = zookeeper_session_path(z, "nodes", id);
-    const int rc = zoo_create(z->client, path.ptr, data.ptr, (int)data.len,
-                              zookeeper_session_acl(z), ZOO_EPHEMERAL, NULL, 0);
+    const int rc = zookeeper_call_create(
+        z, &(struct zookeeper_new){.path = path.ptr, .data = data, .flags = ZOO_EPHEMERAL});
     bool ok = rc == ZOK;
 
     if (rc == ZNODEEXISTS)
@@ -69,8 +70,7 @@ bool zookeeper_nodes_list(struct zookeeper *z, const struct str **ids, size_t *n
     zookeeper_nodes_forget(z);
 
     struct buf path = zookeeper_session_path(z, "nodes", STR(""));
-    const int rc =
-        zoo_wget_children(z->client, path.ptr, zookeeper_session_on_change, z, &z->children);
+    const int rc = zookeeper_call_children(z, path.ptr, true, &z->children);
     const bool ok = rc == ZOK || (rc == ZNONODE ? zookeeper_session_root_is_gone(z, err)
                                                 : zookeeper_session_fail(z, rc, "list",
                                                                          buf_str(&path), err));
@@ -95,7 +95,7 @@ bool zookeeper_nodes_read(struct zookeeper *z, struct str id, struct coordinatio
     struct buf path = zookeeper_session_path(z, "nodes", id);
     struct Stat stat;
     struct str data;
-    const int rc = zookeeper_session_read(z, path.ptr, &data, &stat);
+    const int rc = zookeeper_call_get(z, path.ptr, &data, &stat);
 
     *found = rc == ZOK;
     if (rc == ZOK) {

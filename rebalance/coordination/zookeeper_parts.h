@@ -3,6 +3,7 @@
  * Only files of rebalance/coordination include this, in a build with the client's library.
  *
  * zookeeper_session.c has the client's handle, its callbacks and what every call needs;
+ * zookeeper_call.c has the calls, each with its limit;
  * zookeeper_nodes.c, zookeeper_values.c and zookeeper_locks.c translate one kind of thing each;
  * zookeeper.c joins them.
  */
@@ -17,8 +18,7 @@
 #include "src/base/lock.h"
 #include "src/base/magic.h"
 
-#define THREADED /* the client's calls that wait */
-#include <zookeeper/zookeeper.h>
+#include <zookeeper/zookeeper.h> /* without THREADED, so that no call can wait */
 
 struct map;
 
@@ -50,7 +50,7 @@ struct zookeeper {
     zhandle_t *client;    /* NULL: the session is over, or could not be begun */
     bool is_lost_told;    /* and the deciding thread knows that it is over */
     struct buf told_name; /* of the last event */
-    char *answer;         /* COORDINATION_DATA_MAX bytes for one read */
+    struct buf answer;    /* of the last read */
 
     struct String_vector children; /* as they were listed last */
     struct str *ids;               /* the same */
@@ -58,14 +58,12 @@ struct zookeeper {
     struct map *locks; /* by name: struct queued */
 
     struct lock lock;
+    pthread_cond_t answered_cond; /* one of calls was answered */
     /* All guarded by lock */
     struct coordination_state state;
-    int64_t next_try_ms;            /* of clock_mono_ms(), to begin or to set up */
-    unsigned n_connections, n_seen; /* so far; when the deciding thread's last call began */
-    bool is_set_up;                 /* this session found or made the root, and may use it */
-    bool is_catching_up;
-    int catch_up_rc;
-    pthread_cond_t caught_up_cond;
+    int64_t next_try_ms; /* of clock_mono_ms(), to begin or to set up */
+    bool is_set_up;      /* this session found or made the root, and may use it */
+    struct link calls;   /* of struct zookeeper_call */
     struct link notes;   /* of struct note */
     struct buf released; /* the path of the place that we gave back last: its end is no news */
 };
@@ -94,17 +92,14 @@ void zookeeper_session_on_change(zhandle_t *client, int type, int state, const c
 /* The path of a name below the root, or of a name below a folder of the root. */
 struct buf zookeeper_session_path(const struct zookeeper *z, const char *folder,
                                   struct str name);
-/* Turns an answer of the client into an error, and sees a lost connection at once. */
+/* Turns an answer of the client into an error. After an answer that never came the session is
+ * suspended until it is set up again. */
 bool zookeeper_session_fail(struct zookeeper *z, int rc, const char *what, struct str path,
                             struct err *err);
 /* For what is made: for whoever has our log-in only, if we have one. */
 const struct ACL_vector *zookeeper_session_acl(const struct zookeeper *z);
 /* The root was deleted by somebody: it is made again. */
 bool zookeeper_session_root_is_gone(struct zookeeper *z, struct err *err);
-
-/* Data with its version, into z->answer; ZNONODE if there is none. Watches it. */
-int zookeeper_session_read(struct zookeeper *z, const char *path, struct str *data,
-                           struct Stat *stat);
 
 void zookeeper_nodes_forget(struct zookeeper *z);
 bool zookeeper_nodes_join(struct zookeeper *z, struct str id, struct str data, struct err *err);

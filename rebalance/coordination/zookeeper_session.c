@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "rebalance/coordination/zookeeper_call.h"
 #include "rebalance/coordination/zookeeper_parts.h"
 
 #include "src/base/clock.h"
@@ -95,7 +96,6 @@ static bool suspend(struct zookeeper *z) NEEDS(z->lock)
 /* The first time the deciding thread must set it up before anybody is told. */
 static bool resume(struct zookeeper *z, zhandle_t *client) NEEDS(z->lock)
 {
-    z->n_connections++;
     z->state.session = (uint64_t)zoo_client_id(client)->client_id;
     z->state.timeout_ms = (unsigned)zoo_recv_timeout(client);
     return !z->is_set_up || set_status(z, COORDINATION_CONNECTED);
@@ -192,28 +192,20 @@ void zookeeper_session_on_change(zhandle_t *client, int type, int state, const c
         z->wake(z->wake_ctx);
 }
 
-static bool is_dead(int rc)
-{
-    return rc == ZSESSIONEXPIRED || rc == ZINVALIDSTATE || rc == ZCLOSING || rc == ZAUTHFAILED;
-}
-
-/*
- * The client tells of a lost connection through its other thread, which may come later, but
- * before it tells of the next connection.
- */
-static void see_loss(struct zookeeper *z)
+/* Of a lost connection the client tells itself, before it answers what was sent by it. */
+static void set_up_again(struct zookeeper *z)
 {
     lock_acquire(&z->lock);
-    if (z->n_connections == z->n_seen)
-        suspend(z);
+    z->is_set_up = false;
+    suspend(z);
     lock_release(&z->lock);
 }
 
 bool zookeeper_session_fail(struct zookeeper *z, int rc, const char *what, struct str path,
                             struct err *err)
 {
-    if (rc == ZCONNECTIONLOSS || rc == ZOPERATIONTIMEOUT || is_dead(rc))
-        see_loss(z);
+    if (rc == ZOPERATIONTIMEOUT)
+        set_up_again(z);
     if (rc == ZNOAUTH)
         return err_set_code(err, ERR_REJECT, "zookeeper", rc,
                             "ZooKeeper does not let us %s %" STR_FMT
@@ -244,17 +236,6 @@ struct buf zookeeper_session_path(const struct zookeeper *z, const char *folder,
     return path;
 }
 
-int zookeeper_session_read(struct zookeeper *z, const char *path, struct str *data,
-                           struct Stat *stat)
-{
-    int len = COORDINATION_DATA_MAX;
-    const int rc =
-        zoo_wget(z->client, path, zookeeper_session_on_change, z, z->answer, &len, stat);
-
-    *data = (struct str){z->answer, rc == ZOK && len > 0 ? (size_t)len : 0};
-    return rc;
-}
-
 void zookeeper_session_state(struct zookeeper *z, struct coordination_state *out)
 {
     lock_acquire(&z->lock);
@@ -276,7 +257,6 @@ bool zookeeper_session_is_ready(struct zookeeper *z, struct err *err)
 
     const enum coordination_status status = z->state.status;
 
-    z->n_seen = z->n_connections;
     lock_release(&z->lock);
     return status == COORDINATION_CONNECTED ||
            err_set(err, ERR_RETRY, "ZooKeeper is not connected");
@@ -284,10 +264,7 @@ bool zookeeper_session_is_ready(struct zookeeper *z, struct err *err)
 
 bool zookeeper_session_root_is_gone(struct zookeeper *z, struct err *err)
 {
-    lock_acquire(&z->lock);
-    z->is_set_up = false;
-    suspend(z);
-    lock_release(&z->lock);
+    set_up_again(z);
     return err_set(err, ERR_RETRY,
                    "somebody deleted %" STR_FMT " in ZooKeeper: it is made again",
                    STR_ARG(buf_str(&z->root)));
@@ -296,19 +273,11 @@ bool zookeeper_session_root_is_gone(struct zookeeper *z, struct err *err)
 /* A node that everybody may write protects nothing of what lies below it. */
 static bool check_rights(struct zookeeper *z, const char *path, struct err *err)
 {
-    struct ACL_vector acl = {0};
-    struct Stat stat;
-    bool is_open = false;
-
-    const int rc = zoo_get_acl(z->client, path, &acl, &stat);
+    bool is_open;
+    const int rc = zookeeper_call_rights(z, path, &is_open);
 
     if (rc != ZOK)
         return zookeeper_session_fail(z, rc, "see the rights of", str_from(path), err);
-    for (int32_t i = 0; i < acl.count; i++)
-        is_open |= acl.data[i].id.scheme != NULL &&
-                   strcmp(acl.data[i].id.scheme, "world") == 0 &&
-                   (acl.data[i].perms & ~ZOO_PERM_READ) != 0;
-    deallocate_ACL_vector(&acl);
     return !is_open || z->auth.len == 0 ||
            err_set(err, ERR_REJECT,
                    "everybody may write %s in ZooKeeper, though coordination_auth_file is set: "
@@ -321,11 +290,11 @@ static bool check_rights(struct zookeeper *z, const char *path, struct err *err)
 static bool make_folder(struct zookeeper *z, const char *path, struct err *err)
 {
     struct Stat stat;
-    int rc = zoo_exists(z->client, path, 0, &stat);
+    int rc = zookeeper_call_exists(z, path, false, &stat);
 
     if (rc == ZNONODE)
-        rc = zoo_create(z->client, path, NULL, -1, zookeeper_session_acl(z), ZOO_PERSISTENT,
-                        NULL, 0);
+        rc = zookeeper_call_create(
+            z, &(struct zookeeper_new){.path = path, .flags = ZOO_PERSISTENT});
     return rc == ZOK || rc == ZNODEEXISTS ||
            zookeeper_session_fail(z, rc, "make", str_from(path), err);
 }
@@ -420,6 +389,7 @@ void zookeeper_session_end(struct zookeeper *z)
     if (z->client != NULL)
         zookeeper_close(z->client);
     z->client = NULL;
+    zookeeper_calls_drop(z);
     while (zookeeper_session_take(z, &kind))
         ;
 }
@@ -453,31 +423,9 @@ void zookeeper_session_keep(struct zookeeper *z)
         set_up(z);
 }
 
-/* The lock is the session's: who signals still uses it after who waited went on. */
-static void on_caught_up(int rc, const char *path, const void *ctx)
-{
-    struct zookeeper *z = MAGIC_CAST(zookeeper, (void *)(uintptr_t)ctx);
-
-    (void)path;
-    lock_acquire(&z->lock);
-    z->catch_up_rc = rc;
-    z->is_catching_up = false;
-    pthread_cond_signal(&z->caught_up_cond);
-    lock_release(&z->lock);
-}
-
 bool zookeeper_session_catch_up(struct zookeeper *z, struct err *err)
 {
-    int rc;
+    const int rc = zookeeper_call_sync(z, z->root.ptr);
 
-    lock_acquire(&z->lock);
-    z->is_catching_up = true;
-    lock_release(&z->lock);
-    rc = zoo_async(z->client, z->root.ptr, on_caught_up, z);
-    lock_acquire(&z->lock);
-    while (rc == ZOK && z->is_catching_up)
-        lock_wait(&z->lock, &z->caught_up_cond);
-    rc = rc == ZOK ? z->catch_up_rc : rc;
-    lock_release(&z->lock);
     return rc == ZOK || zookeeper_session_fail(z, rc, "catch up at", buf_str(&z->root), err);
 }

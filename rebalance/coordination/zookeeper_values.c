@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "rebalance/coordination/zookeeper_call.h"
 #include "rebalance/coordination/zookeeper_name.h"
 #include "rebalance/coordination/zookeeper_parts.h"
 
@@ -16,7 +17,7 @@ static bool check_name(struct str name, struct err *err)
 static bool watch_absent(struct zookeeper *z, const char *path, bool *again, struct err *err)
 {
     struct Stat stat;
-    const int rc = zoo_wexists(z->client, path, zookeeper_session_on_change, z, &stat);
+    const int rc = zookeeper_call_exists(z, path, true, &stat);
 
     *again = rc == ZOK;
     return rc == ZOK || rc == ZNONODE ||
@@ -33,7 +34,7 @@ static bool read_path(struct zookeeper *z, const char *path, struct buf *data, i
 
     buf_clear(data);
     do {
-        rc = zookeeper_session_read(z, path, &read, &stat);
+        rc = zookeeper_call_get(z, path, &read, &stat);
         if (rc == ZNONODE && !watch_absent(z, path, &again, err))
             return false;
     } while (rc == ZNONODE && again);
@@ -95,9 +96,10 @@ enum written zookeeper_values_write(struct zookeeper *z, const struct coordinati
 
     struct buf path = zookeeper_session_path(z, is_node ? "nodes" : NULL, w->name);
     const int rc =
-        makes ? zoo_create(z->client, path.ptr, w->data.ptr, (int)w->data.len,
-                           zookeeper_session_acl(z), ZOO_PERSISTENT, NULL, 0)
-              : zoo_set(z->client, path.ptr, w->data.ptr, (int)w->data.len, w->version);
+        makes ? zookeeper_call_create(z, &(struct zookeeper_new){.path = path.ptr,
+                                                                 .data = w->data,
+                                                                 .flags = ZOO_PERSISTENT})
+              : zookeeper_call_set(z, path.ptr, w->data, w->version);
     enum written written = WRITTEN_FAILED;
 
     if (rc == ZNONODE && makes)

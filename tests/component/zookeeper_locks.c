@@ -120,6 +120,7 @@ static void a_place_whose_answer_was_lost_is_found_again(void **state)
     proxy_lose_answer(p);
     lock(&a, "plan");
     assert_false(holds(&a, "plan"));
+    proxy_set(p, PROXY_PASS);
     wait_for_event(&a, COORDINATION_GRANTED, "plan");
     assert_int_equal(plain_count("/locks/plan"), 1);
     leave_seat(&a);
@@ -141,6 +142,7 @@ static void a_place_that_is_given_up_while_its_answer_is_lost_does_not_stay(void
     assert_false(coordination_unlock(a.c, STR("plan"), &err));
     assert_int_equal(err.kind, ERR_RETRY);
     lock(&b, "plan");
+    proxy_set(p, PROXY_PASS);
     wait_for_status(&a, COORDINATION_CONNECTED);
     take_all_events(&a);
     wait_for_event(&b, COORDINATION_GRANTED, "plan");
@@ -163,6 +165,7 @@ static void a_release_whose_answer_was_lost_is_done_later(void **state)
     proxy_lose_answer(p);
     assert_false(coordination_unlock(a.c, STR("plan"), &err));
     assert_false(holds(&a, "plan"));
+    proxy_set(p, PROXY_PASS);
     wait_for_status(&a, COORDINATION_CONNECTED);
     lock(&a, "plan");
     wait_for_event(&a, COORDINATION_GRANTED, "plan");

@@ -217,6 +217,7 @@ static void a_join_whose_answer_was_lost_is_found_again(void **state)
     assert_false(coordination_join(a.c, STR("n1"), STR("x"), &err));
     assert_int_equal(err.kind, ERR_RETRY);
     assert_int_not_equal(status_of(&a), COORDINATION_CONNECTED);
+    proxy_set(p, PROXY_PASS);
     wait_for_status(&a, COORDINATION_CONNECTED);
     assert_int_equal(plain_count("/nodes"), 1);
     join(&a, "n1", "x");

@@ -17,8 +17,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define PAIRS_MAX 8
-#define HEARTBEAT (-2)
+#define PAIRS_MAX  8
+#define PACKET_MAX (128 * 1024)
+#define HEARTBEAT  (-2)
+#define PING_MS    200 /* while answers are held */
 
 struct pair {
     int client, server; /* -1: none */
@@ -73,44 +75,46 @@ static void accept_one(struct proxy *p)
     close(server);
 }
 
-/* Packets are small, and each comes whole: a length, then a request's or answer's number. */
-static bool pass_request(struct proxy *p, struct pair *pair)
+/* A length, then a request's or answer's number. 0: there is no more, or it is too large. */
+static size_t read_packet(int from, char *bytes)
 {
-    char bytes[128 * 1024];
-    const ssize_t n = read(pair->client, bytes, sizeof(bytes));
+    if (recv(from, bytes, 4, MSG_WAITALL) != 4 || load_be32(bytes) > PACKET_MAX - 4)
+        return 0;
 
-    if (n <= 0)
-        return false;
-    if (pair->is_answered && n >= 8 && (int32_t)load_be32(bytes + 4) != HEARTBEAT)
-        p->requests++;
-    return write(pair->server, bytes, (size_t)n) == n;
+    const size_t n = load_be32(bytes);
+
+    return recv(from, bytes + 4, n, MSG_WAITALL) == (ssize_t)n ? n + 4 : 0;
 }
 
-/* Behind the events that came with it, if any. */
-static bool has_answer(const char *bytes, size_t n)
+static int32_t number_of(const char *bytes)
 {
-    for (size_t at = 0; at + 8 <= n; at += 4 + load_be32(bytes + at))
-        if ((int32_t)load_be32(bytes + at + 4) > 0)
-            return true;
-    return false;
+    return (int32_t)load_be32(bytes + 4);
+}
+
+static bool pass_request(struct proxy *p, struct pair *pair)
+{
+    char bytes[PACKET_MAX];
+    const size_t n = read_packet(pair->client, bytes);
+
+    p->requests += n >= 8 && pair->is_answered && number_of(bytes) != HEARTBEAT;
+    return n > 0 && write(pair->server, bytes, n) == (ssize_t)n;
 }
 
 static bool pass_answer(struct proxy *p, struct pair *pair)
 {
-    char bytes[128 * 1024];
-    const ssize_t n = read(pair->server, bytes, sizeof(bytes));
+    char bytes[PACKET_MAX];
+    const size_t n = read_packet(pair->server, bytes);
 
-    if (n <= 0)
-        return false;
     if (!pair->is_answered && n >= 40) {
         p->session = (int64_t)load_be64(bytes + 12);
         memcpy(p->password, bytes + 24, sizeof(p->password));
-    } else if (p->loses_answer && has_answer(bytes, (size_t)n)) {
+    } else if (p->loses_answer && n >= 8 && number_of(bytes) > 0) {
         p->loses_answer = false;
+        p->mode = PROXY_CUT;
         return false;
     }
     pair->is_answered = true;
-    return write(pair->client, bytes, (size_t)n) == n;
+    return n > 0 && write(pair->client, bytes, n) == (ssize_t)n;
 }
 
 static void forward(struct proxy *p, struct pollfd *polled)
@@ -128,33 +132,52 @@ static void forward(struct proxy *p, struct pollfd *polled)
     }
 }
 
-static void wait_for_bytes(struct proxy *p, struct pollfd *polled, bool is_frozen)
+static void wait_for_bytes(struct proxy *p, struct pollfd *polled, enum proxy_mode mode)
 {
     for (size_t i = 0; i < PAIRS_MAX; i++) {
-        polled[2 * i] = (struct pollfd){is_frozen ? -1 : p->pairs[i].client, POLLIN, 0};
-        polled[2 * i + 1] = (struct pollfd){is_frozen ? -1 : p->pairs[i].server, POLLIN, 0};
+        const struct pair *pair = &p->pairs[i];
+        const bool is_frozen = mode == PROXY_FREEZE;
+        const bool is_held = mode == PROXY_HOLD && pair->is_answered;
+
+        polled[2 * i] = (struct pollfd){is_frozen ? -1 : pair->client, POLLIN, 0};
+        polled[2 * i + 1] =
+            (struct pollfd){is_frozen || is_held ? -1 : pair->server, POLLIN, 0};
     }
     polled[2 * PAIRS_MAX] = (struct pollfd){p->listener, POLLIN, 0};
     polled[2 * PAIRS_MAX + 1] = (struct pollfd){p->pipe[0], POLLIN, 0};
-    poll(polled, 2 * PAIRS_MAX + 2, -1);
+    poll(polled, 2 * PAIRS_MAX + 2, mode == PROXY_HOLD ? PING_MS : -1);
+}
+
+/* In the client's place, which sends none while it waits for an answer. */
+static void ping(struct proxy *p)
+{
+    static const unsigned char packet[] = {0, 0, 0, 8, 0xff, 0xff, 0xff, 0xfe, 0, 0, 0, 11};
+
+    for (size_t i = 0; i < PAIRS_MAX; i++)
+        if (p->pairs[i].is_answered &&
+            write(p->pairs[i].server, packet, sizeof(packet)) != sizeof(packet))
+            drop(&p->pairs[i]);
 }
 
 static void *run(void *arg)
 {
     struct proxy *p = arg;
     struct pollfd polled[2 * PAIRS_MAX + 2];
-    bool is_frozen = false, stops = false;
+    enum proxy_mode mode = PROXY_PASS;
+    bool stops = false;
     char byte;
 
     while (!stops) {
-        wait_for_bytes(p, polled, is_frozen);
+        wait_for_bytes(p, polled, mode);
         lock_acquire(&p->lock);
         if (polled[2 * PAIRS_MAX + 1].revents != 0 && read(p->pipe[0], &byte, 1) != 1)
             abort();
         if (polled[2 * PAIRS_MAX].revents != 0)
             accept_one(p);
         forward(p, polled);
-        is_frozen = p->mode == PROXY_FREEZE;
+        mode = p->mode;
+        if (mode == PROXY_HOLD)
+            ping(p);
         stops = p->stops;
         lock_release(&p->lock);
     }

@@ -13,6 +13,7 @@ enum proxy_mode {
     PROXY_PASS,
     PROXY_CUT,    /* no connection */
     PROXY_FREEZE, /* connections stay, and nothing passes */
+    PROXY_HOLD,   /* requests pass, answers wait, and the session goes on */
 };
 
 struct proxy;
@@ -21,7 +22,7 @@ struct proxy *proxy_start(uint16_t server_port);
 void proxy_stop(struct proxy *p);
 uint16_t proxy_port(const struct proxy *p);
 void proxy_set(struct proxy *p, enum proxy_mode mode);
-/* Loses the answer of the next request, and the connection with it. */
+/* Loses the answer of the next request and the connection with it, and then is PROXY_CUT. */
 void proxy_lose_answer(struct proxy *p);
 /* Requests that were passed on, but for heartbeats. */
 unsigned proxy_requests(struct proxy *p);

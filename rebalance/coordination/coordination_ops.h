@@ -20,16 +20,17 @@ struct coordination;
 
 enum coordination_status {
     COORDINATION_CONNECTING, /* no session yet */
-    COORDINATION_CONNECTED,
-    COORDINATION_SUSPENDED, /* stop acting at once: the session may be over */
-    COORDINATION_LOST,      /* the session is over, and with it our node and our locks */
-    COORDINATION_REFUSED,   /* the log-in or its rights will not do; tried every few seconds */
+    COORDINATION_CONNECTED,  /* to a server that has caught up with all others since */
+    COORDINATION_SUSPENDED,  /* stop acting at once: the session may be over */
+    COORDINATION_LOST,       /* the session is over, and with it our node and our locks */
+    COORDINATION_REFUSED,    /* the log-in or its rights will not do; tried every few seconds */
 };
 
 struct coordination_state {
     enum coordination_status status;
     int64_t since_ms;    /* of clock_mono_ms() */
-    int64_t dead_ms;     /* suspended: take the session for dead from this time on */
+    int64_t dead_ms;     /* take the session for dead from then on: the servers heard us
+                          * timeout_ms before; 0 if they never did */
     uint64_t session;    /* 0 before the first; another number: what the last one had is gone */
     unsigned timeout_ms; /* of the session, as the server granted it */
     bool is_open_to_all; /* without a log-in whoever reaches the servers can change all */

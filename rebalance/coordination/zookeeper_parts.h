@@ -62,6 +62,9 @@ struct zookeeper {
     /* All guarded by lock */
     struct coordination_state state;
     int64_t next_try_ms; /* of clock_mono_ms(), to begin or to set up */
+    int64_t asked_ms;    /* of clock_mono_ms(), for the last sign of life */
+    bool is_asking;      /* and it has not come yet */
+    bool is_caught_up;   /* this connection's server knows what all knew when it began */
     bool is_set_up;      /* this session found or made the root, and may use it */
     struct link calls;   /* of struct zookeeper_call */
     struct link notes;   /* of struct note */
@@ -72,7 +75,8 @@ struct zookeeper {
 void zookeeper_session_begin(struct zookeeper *z);
 /* Ends the session, alive or not, and drops all notes. */
 void zookeeper_session_end(struct zookeeper *z);
-/* Does what is due: begins a session, or finds or makes the root in one that has begun. */
+/* Does what is due: begins a session, finds or makes the root in one that has begun, asks for a
+ * sign of life. */
 void zookeeper_session_keep(struct zookeeper *z);
 /* Waits until our server knows what all servers knew when this was called. */
 bool zookeeper_session_catch_up(struct zookeeper *z, struct err *err);

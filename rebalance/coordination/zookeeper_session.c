@@ -12,6 +12,9 @@
 /* After servers that cannot be resolved, or rights that will not do. */
 #define RETRY_MS 5000
 
+/* So many signs of life are asked for within the time-out of a session. */
+#define SIGNS 6
+
 static struct lock words_lock = LOCK_INIT(LOCK_private);
 static struct err last_words; /* of the client, guarded by words_lock; it does not say whose */
 
@@ -26,21 +29,32 @@ static void on_words(const char *message)
     lock_release(&words_lock);
 }
 
-static void queue_note(struct zookeeper *z, enum note_kind kind, struct str name) NEEDS(z->lock)
+static bool is_noted(const struct zookeeper *z, enum note_kind kind, struct str name)
+    NEEDS(z->lock)
 {
     LIST_EACH(l, &z->notes)
     {
         const struct note *n = LIST_ITEM(l, struct note, link);
 
         if (n->kind == kind && str_equal(buf_str(&n->name), name))
-            return;
+            return true;
     }
+    return false;
+}
 
+static struct note *make_note(enum note_kind kind, struct str name)
+{
     struct note *n = mem_alloc(1, sizeof(*n));
 
     n->kind = kind;
     buf_append(&n->name, name);
-    list_push_back(&z->notes, &n->link);
+    return n;
+}
+
+static void queue_note(struct zookeeper *z, enum note_kind kind, struct str name) NEEDS(z->lock)
+{
+    if (!is_noted(z, kind, name))
+        list_push_back(&z->notes, &make_note(kind, name)->link);
 }
 
 void zookeeper_session_note(struct zookeeper *z, enum note_kind kind, struct str name)
@@ -50,25 +64,51 @@ void zookeeper_session_note(struct zookeeper *z, enum note_kind kind, struct str
     lock_release(&z->lock);
 }
 
+/* What can be done with most events needs a connection. */
+static struct link *first_note(const struct zookeeper *z) NEEDS(z->lock)
+{
+    LIST_EACH(l, &z->notes)
+    {
+        const enum note_kind kind = LIST_ITEM(l, struct note, link)->kind;
+
+        if (z->state.status == COORDINATION_CONNECTED || kind == NOTE_STATE ||
+            kind == NOTE_TAKEN)
+            return l;
+    }
+    return NULL;
+}
+
+static void free_note(struct note *n)
+{
+    list_remove(&n->link);
+    buf_free(&n->name);
+    free(n);
+}
+
+static void drop_notes(struct zookeeper *z)
+{
+    lock_acquire(&z->lock);
+    LIST_EACH(l, &z->notes)
+    free_note(LIST_ITEM(l, struct note, link));
+    lock_release(&z->lock);
+}
+
 bool zookeeper_session_take(struct zookeeper *z, enum note_kind *kind)
 {
     lock_acquire(&z->lock);
 
-    struct link *first = list_first(&z->notes);
+    struct link *first = first_note(z);
 
-    if (first != NULL)
-        list_remove(first);
+    if (first != NULL) {
+        struct note *n = LIST_ITEM(first, struct note, link);
+
+        *kind = n->kind;
+        buf_clear(&z->told_name);
+        buf_append(&z->told_name, buf_str(&n->name));
+        free_note(n);
+    }
     lock_release(&z->lock);
-    if (first == NULL)
-        return false;
-
-    struct note *n = LIST_ITEM(first, struct note, link);
-
-    *kind = n->kind;
-    buf_free(&z->told_name);
-    z->told_name = n->name;
-    free(n);
-    return true;
+    return first != NULL;
 }
 
 static bool set_status(struct zookeeper *z, enum coordination_status status) NEEDS(z->lock)
@@ -77,28 +117,54 @@ static bool set_status(struct zookeeper *z, enum coordination_status status) NEE
         return false;
     z->state.status = status;
     z->state.since_ms = clock_mono_ms();
-    queue_note(z, NOTE_STATE, STR(""));
+    if (!is_noted(z, NOTE_STATE, STR("")))
+        list_push_front(&z->notes, &make_note(NOTE_STATE, STR(""))->link);
     return true;
 }
 
-/*
- * The client gives up a server that was silent for two thirds of the session's time, and this
- * may be the reason: a third is left until the servers may end the session.
- */
 static bool suspend(struct zookeeper *z) NEEDS(z->lock)
 {
-    if (z->state.status != COORDINATION_CONNECTED)
-        return false;
-    z->state.dead_ms = clock_mono_ms() + z->state.timeout_ms / 3;
-    return set_status(z, COORDINATION_SUSPENDED);
+    return z->state.status == COORDINATION_CONNECTED && set_status(z, COORDINATION_SUSPENDED);
 }
 
-/* The first time the deciding thread must set it up before anybody is told. */
-static bool resume(struct zookeeper *z, zhandle_t *client) NEEDS(z->lock)
+/* The servers heard us after we asked. The deciding thread must set the first connection up
+ * before anybody is told. */
+static bool hear(struct zookeeper *z) NEEDS(z->lock)
 {
-    z->state.session = (uint64_t)zoo_client_id(client)->client_id;
-    z->state.timeout_ms = (unsigned)zoo_recv_timeout(client);
-    return !z->is_set_up || set_status(z, COORDINATION_CONNECTED);
+    const bool is_first = !z->is_caught_up;
+
+    z->is_caught_up = true;
+    z->state.dead_ms = z->asked_ms + z->state.timeout_ms;
+    return z->is_set_up ? set_status(z, COORDINATION_CONNECTED) : is_first;
+}
+
+static void on_heard(int rc, const char *path, const void *ctx)
+{
+    struct zookeeper *z = MAGIC_CAST(zookeeper, (void *)(uintptr_t)ctx);
+
+    (void)path;
+    lock_acquire(&z->lock);
+    z->is_asking = false;
+
+    const bool wakes = rc == ZOK && hear(z);
+
+    lock_release(&z->lock);
+    if (wakes)
+        z->wake(z->wake_ctx);
+}
+
+/* Asks our server to catch up with the others; that it answers is a sign of life, too. */
+static void ask(struct zookeeper *z, zhandle_t *client)
+{
+    lock_acquire(&z->lock);
+
+    const bool was_asking = z->is_asking;
+
+    z->is_asking = true;
+    z->asked_ms = was_asking ? z->asked_ms : clock_mono_ms();
+    lock_release(&z->lock);
+    if (!was_asking && zoo_async(client, z->root.ptr, on_heard, z) != ZOK)
+        on_heard(ZINVALIDSTATE, NULL, z);
 }
 
 static bool refuse(struct zookeeper *z, const struct err *why) NEEDS(z->lock)
@@ -113,8 +179,12 @@ static bool change_state(struct zookeeper *z, zhandle_t *client, int state) NEED
 {
     struct err err;
 
-    if (state == ZOO_CONNECTED_STATE)
-        return resume(z, client);
+    z->is_caught_up = false;
+    if (state == ZOO_CONNECTED_STATE) {
+        z->state.session = (uint64_t)zoo_client_id(client)->client_id;
+        z->state.timeout_ms = (unsigned)zoo_recv_timeout(client);
+        return false;
+    }
     if (state == ZOO_EXPIRED_SESSION_STATE)
         return set_status(z, COORDINATION_LOST);
     if (state != ZOO_AUTH_FAILED_STATE)
@@ -136,6 +206,8 @@ static void on_session(zhandle_t *client, int type, int state, const char *path,
     const bool wakes = change_state(z, client, state);
 
     lock_release(&z->lock);
+    if (state == ZOO_CONNECTED_STATE)
+        ask(z, client);
     if (wakes)
         z->wake(z->wake_ctx);
 }
@@ -255,11 +327,11 @@ bool zookeeper_session_is_ready(struct zookeeper *z, struct err *err)
 {
     lock_acquire(&z->lock);
 
-    const enum coordination_status status = z->state.status;
+    const bool is_ready =
+        z->state.status == COORDINATION_CONNECTED && clock_mono_ms() < z->state.dead_ms;
 
     lock_release(&z->lock);
-    return status == COORDINATION_CONNECTED ||
-           err_set(err, ERR_RETRY, "ZooKeeper is not connected");
+    return is_ready || err_set(err, ERR_RETRY, "ZooKeeper is not connected");
 }
 
 bool zookeeper_session_root_is_gone(struct zookeeper *z, struct err *err)
@@ -328,7 +400,7 @@ static void end_set_up(struct zookeeper *z, bool ok, const struct err *err)
 {
     lock_acquire(&z->lock);
     z->is_set_up = ok;
-    if (ok && zoo_state(z->client) == ZOO_CONNECTED_STATE)
+    if (ok && z->is_caught_up)
         set_status(z, COORDINATION_CONNECTED);
     else if (!ok && err->kind == ERR_REJECT)
         refuse(z, err);
@@ -368,7 +440,8 @@ void zookeeper_session_begin(struct zookeeper *z)
 {
     zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
     lock_acquire(&z->lock);
-    z->is_set_up = false;
+    z->is_set_up = z->is_caught_up = z->is_asking = false;
+    z->state.dead_ms = 0;
     set_status(z, COORDINATION_CONNECTING);
     lock_release(&z->lock);
     z->is_lost_told = false;
@@ -377,21 +450,19 @@ void zookeeper_session_begin(struct zookeeper *z)
         delay(z);
         return;
     }
-    zoo_set_servers_resolution_delay(z->client, RETRY_MS);
+    /* Not while a connection is there: the thread that looks names up hears nothing then. */
+    zoo_set_servers_resolution_delay(z->client, -1);
     if (z->auth.len > 0)
         zoo_add_auth(z->client, "digest", z->auth.ptr, (int)z->auth.len, NULL, NULL);
 }
 
 void zookeeper_session_end(struct zookeeper *z)
 {
-    enum note_kind kind;
-
     if (z->client != NULL)
         zookeeper_close(z->client);
     z->client = NULL;
     zookeeper_calls_drop(z);
-    while (zookeeper_session_take(z, &kind))
-        ;
+    drop_notes(z);
 }
 
 /* True: something is left to do, and it is time to do it. */
@@ -413,13 +484,42 @@ static void lose(struct zookeeper *z)
     lock_release(&z->lock);
 }
 
+/* The client gives a silent server up, but its clock stands still while the machine sleeps. */
+static void look_alive(struct zookeeper *z)
+{
+    lock_acquire(&z->lock);
+
+    const int64_t now_ms = clock_mono_ms();
+    const bool is_due = now_ms >= z->asked_ms + z->state.timeout_ms / SIGNS;
+
+    if (is_due && z->is_asking && now_ms >= z->state.dead_ms)
+        suspend(z);
+    lock_release(&z->lock);
+    if (is_due)
+        ask(z, z->client);
+}
+
+static bool has_caught_up(struct zookeeper *z)
+{
+    lock_acquire(&z->lock);
+
+    const bool has = z->is_caught_up;
+
+    lock_release(&z->lock);
+    return has;
+}
+
 void zookeeper_session_keep(struct zookeeper *z)
 {
+    const int state = z->client != NULL ? zoo_state(z->client) : 0;
+
     if (z->client == NULL && (z->is_lost_told || is_due(z)))
         zookeeper_session_begin(z);
-    else if (z->client != NULL && is_due(z) && zoo_state(z->client) == ZOO_AUTH_FAILED_STATE)
+    else if (state == ZOO_AUTH_FAILED_STATE && is_due(z))
         lose(z);
-    else if (z->client != NULL && is_due(z) && zoo_state(z->client) == ZOO_CONNECTED_STATE)
+    else if (state == ZOO_CONNECTED_STATE)
+        look_alive(z);
+    if (state == ZOO_CONNECTED_STATE && has_caught_up(z) && is_due(z))
         set_up(z);
 }
 

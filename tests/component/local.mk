@@ -132,8 +132,9 @@ check_PROGRAMS += %D%/test_zookeeper
 endif
 TESTS      += %D%/test_zookeeper.tap
 EXTRA_DIST += %D%/test_zookeeper.tap
-tests_component_test_zookeeper_SOURCES = %D%/test_zookeeper.c %D%/zookeeper_clock.c \
-	%D%/zookeeper_clock.h %D%/zookeeper_locks.c %D%/zookeeper_members.c \
+tests_component_test_zookeeper_SOURCES = %D%/test_zookeeper.c %D%/zookeeper_locks.c \
+	%D%/zookeeper_members.c \
 	%D%/zookeeper_nodes.c %D%/zookeeper_proxy.c %D%/zookeeper_proxy.h %D%/zookeeper_rig.c \
-	%D%/zookeeper_rig.h %D%/zookeeper_rights.c %D%/zookeeper_sessions.c %D%/zookeeper_values.c
+	%D%/zookeeper_rig.h %D%/zookeeper_rights.c %D%/zookeeper_sessions.c %D%/zookeeper_system.c \
+	%D%/zookeeper_system.h %D%/zookeeper_time.c %D%/zookeeper_values.c
 endif

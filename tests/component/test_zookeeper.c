@@ -23,7 +23,8 @@ static int leave_plain(void **state)
 int main(void)
 {
     static const struct test_part *const parts[] = {&nodes_part,   &values_part, &locks_part,
-                                                    &session_part, &rights_part, &members_part};
+                                                    &session_part, &rights_part, &time_part,
+                                                    &members_part};
 
     signal(SIGPIPE, SIG_IGN);
     return run_parts("zookeeper", parts, ARRAY_LEN(parts), NULL, leave_plain);

@@ -20,11 +20,13 @@
 #define PAIRS_MAX  8
 #define PACKET_MAX (128 * 1024)
 #define HEARTBEAT  (-2)
+#define SYNC       9   /* a request to catch up, which is a sign of life, too */
 #define PING_MS    200 /* while answers are held */
 
 struct pair {
     int client, server; /* -1: none */
     bool is_answered;   /* the server gave a session */
+    int32_t sync;       /* the number of the last request to catch up */
 };
 
 struct proxy {
@@ -36,7 +38,7 @@ struct proxy {
     /* All guarded by lock */
     enum proxy_mode mode;
     bool stops, loses_answer;
-    unsigned requests;
+    unsigned requests, syncs;
     int64_t session;
     char password[16];
 };
@@ -91,12 +93,23 @@ static int32_t number_of(const char *bytes)
     return (int32_t)load_be32(bytes + 4);
 }
 
+static void count_request(struct proxy *p, struct pair *pair, const char *bytes)
+{
+    if (load_be32(bytes + 8) == SYNC) {
+        pair->sync = number_of(bytes);
+        p->syncs++;
+    } else if (number_of(bytes) != HEARTBEAT) {
+        p->requests++;
+    }
+}
+
 static bool pass_request(struct proxy *p, struct pair *pair)
 {
     char bytes[PACKET_MAX];
     const size_t n = read_packet(pair->client, bytes);
 
-    p->requests += n >= 8 && pair->is_answered && number_of(bytes) != HEARTBEAT;
+    if (n >= 12 && pair->is_answered)
+        count_request(p, pair, bytes);
     return n > 0 && write(pair->server, bytes, n) == (ssize_t)n;
 }
 
@@ -108,7 +121,8 @@ static bool pass_answer(struct proxy *p, struct pair *pair)
     if (!pair->is_answered && n >= 40) {
         p->session = (int64_t)load_be64(bytes + 12);
         memcpy(p->password, bytes + 24, sizeof(p->password));
-    } else if (p->loses_answer && n >= 8 && number_of(bytes) > 0) {
+    } else if (p->loses_answer && n >= 8 && number_of(bytes) > 0 &&
+               number_of(bytes) != pair->sync) {
         p->loses_answer = false;
         p->mode = PROXY_CUT;
         return false;
@@ -250,6 +264,16 @@ unsigned proxy_requests(struct proxy *p)
     lock_acquire(&p->lock);
 
     const unsigned n = p->requests;
+
+    lock_release(&p->lock);
+    return n;
+}
+
+unsigned proxy_syncs(struct proxy *p)
+{
+    lock_acquire(&p->lock);
+
+    const unsigned n = p->syncs;
 
     lock_release(&p->lock);
     return n;

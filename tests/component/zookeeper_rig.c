@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#define PLAIN_TIMEOUT_MS 60000 /* whatever a test does to the clock */
+
 static char root[64];
 static zhandle_t *plain_client;
 
@@ -93,12 +95,17 @@ void leave_seat(struct seat *s)
     lock_fini(&s->lock);
 }
 
+struct coordination_state state_of(struct seat *s)
+{
+    struct coordination_state now;
+
+    coordination_state(s->c, &now);
+    return now;
+}
+
 enum coordination_status status_of(struct seat *s)
 {
-    struct coordination_state state;
-
-    coordination_state(s->c, &state);
-    return state.status;
+    return state_of(s).status;
 }
 
 unsigned wakes_of(struct seat *s)
@@ -258,9 +265,10 @@ static zhandle_t *connect_plain(const clientid_t *id)
     snprintf(servers, sizeof(servers), "127.0.0.1:%u", server_port());
     zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
 
-    zhandle_t *client = zookeeper_init(servers, ignore, TIMEOUT_MS, id, NULL, 0);
+    zhandle_t *client = zookeeper_init(servers, ignore, PLAIN_TIMEOUT_MS, id, NULL, 0);
 
     assert_non_null(client);
+    zoo_set_servers_resolution_delay(client, -1);
     while (zoo_state(client) != ZOO_CONNECTED_STATE && clock_mono_ms() < until_ms)
         usleep(2000);
     assert_int_equal(zoo_state(client), ZOO_CONNECTED_STATE);

@@ -21,7 +21,7 @@
 #define LIMIT_MS   20000
 
 extern const struct test_part nodes_part, values_part, locks_part, session_part, rights_part,
-    members_part;
+    time_part, members_part;
 
 /* The deciding thread is the test's. */
 struct seat {
@@ -52,6 +52,7 @@ void open_seat(struct seat *s, const struct seat_options *opt);
 void open_seat_at(struct seat *s, const char *address);
 void leave_seat(struct seat *s);
 
+struct coordination_state state_of(struct seat *s);
 enum coordination_status status_of(struct seat *s);
 void wait_for_status(struct seat *s, enum coordination_status status);
 /* Without taking events. */

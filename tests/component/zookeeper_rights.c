@@ -2,14 +2,6 @@
 
 #include "tests/component/zookeeper_rig.h"
 
-static struct coordination_state state_of(struct seat *s)
-{
-    struct coordination_state now;
-
-    coordination_state(s->c, &now);
-    return now;
-}
-
 static const struct seat_options with_login = {.auth = "mill:secret"};
 
 static void refuse(const struct seat_options *opt, const char *why)

@@ -1,6 +1,5 @@
 #include "config.h"
 
-#include "tests/component/zookeeper_clock.h"
 #include "tests/component/zookeeper_rig.h"
 
 #include "src/base/clock.h"
@@ -9,18 +8,11 @@
 
 static const struct seat_options plainly = {0};
 
-static struct coordination_state state_of(struct seat *s)
-{
-    struct coordination_state now;
-
-    coordination_state(s->c, &now);
-    return now;
-}
-
 static void a_cut_connection_suspends_and_the_same_session_comes_back(void **state)
 {
     struct proxy *p = proxy_start(server_port());
     struct seat a, b;
+    const int64_t begun_ms = clock_mono_ms();
 
     (void)state;
     take_seat(&a, &(struct seat_options){.port = proxy_port(p)});
@@ -28,6 +20,7 @@ static void a_cut_connection_suspends_and_the_same_session_comes_back(void **sta
     join(&a, "n1", "");
 
     const struct coordination_state before = state_of(&a);
+    const int64_t cut_ms = clock_mono_ms();
 
     proxy_set(p, PROXY_CUT);
     wait_for_event(&a, COORDINATION_STATE, "");
@@ -36,7 +29,8 @@ static void a_cut_connection_suspends_and_the_same_session_comes_back(void **sta
 
     assert_int_equal(away.status, COORDINATION_SUSPENDED);
     assert_true(away.since_ms >= before.since_ms && away.since_ms <= clock_mono_ms());
-    assert_int_equal(away.dead_ms, away.since_ms + TIMEOUT_MS / 3);
+    assert_true(away.dead_ms >= begun_ms + TIMEOUT_MS);
+    assert_true(away.dead_ms <= cut_ms + TIMEOUT_MS);
     proxy_set(p, PROXY_PASS);
     wait_for_status(&a, COORDINATION_CONNECTED);
     assert_true(state_of(&a).session == before.session);
@@ -156,51 +150,6 @@ static void a_call_to_a_silent_server_ends(void **state)
     assert_int_equal(status_of(&a), COORDINATION_SUSPENDED);
     proxy_set(p, PROXY_CUT);
     leave_seat(&a);
-    proxy_stop(p);
-}
-
-/* The client's patience ends sooner than the session's time, so its clock stands still. */
-static void an_answer_may_come_after_its_caller_has_given_up(void **state)
-{
-    struct proxy *p = proxy_start(server_port());
-    struct seat a;
-    struct err err = {0};
-
-    (void)state;
-    take_seat(&a, &(struct seat_options){.port = proxy_port(p), .timeout_ms = 1500});
-    stop_client_clock(true);
-    proxy_set(p, PROXY_HOLD);
-
-    const int64_t asked_ms = clock_mono_ms();
-
-    assert_false(coordination_join(a.c, STR("n1"), STR("x"), &err));
-    assert_int_equal(err.kind, ERR_RETRY);
-    assert_true(clock_mono_ms() >= asked_ms + 1500);
-    assert_true(clock_mono_ms() < asked_ms + LIMIT_MS / 2);
-    assert_int_equal(status_of(&a), COORDINATION_SUSPENDED);
-    proxy_set(p, PROXY_PASS);
-    wait_for_status(&a, COORDINATION_CONNECTED);
-    assert_int_equal(plain_count("/nodes"), 1);
-    join(&a, "n1", "x");
-    leave_seat(&a);
-    stop_client_clock(false);
-    proxy_stop(p);
-}
-
-/* The client forgets it without a word. */
-static void an_answer_may_never_come(void **state)
-{
-    struct proxy *p = proxy_start(server_port());
-    struct seat a;
-    struct err err = {0};
-
-    (void)state;
-    take_seat(&a, &(struct seat_options){.port = proxy_port(p), .timeout_ms = 1500});
-    stop_client_clock(true);
-    proxy_set(p, PROXY_HOLD);
-    assert_false(coordination_join(a.c, STR("n1"), STR("x"), &err));
-    leave_seat(&a);
-    stop_client_clock(false);
     proxy_stop(p);
 }
 
@@ -341,8 +290,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup(a_server_that_is_silent_suspends_before_it_can_end_the_session,
                            new_root),
     cmocka_unit_test_setup(a_call_to_a_silent_server_ends, new_root),
-    cmocka_unit_test_setup(an_answer_may_come_after_its_caller_has_given_up, new_root),
-    cmocka_unit_test_setup(an_answer_may_never_come, new_root),
     cmocka_unit_test_setup(a_session_that_ends_takes_node_and_locks_and_the_next_one_is_new,
                            new_root),
     cmocka_unit_test_setup(the_end_of_a_session_is_told_before_the_next_one_begins, new_root),

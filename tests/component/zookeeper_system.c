@@ -1,8 +1,11 @@
 #include "config.h"
 
-#include "tests/component/zookeeper_clock.h"
+#include "tests/component/zookeeper_system.h"
 
+#include <dlfcn.h>
+#include <netdb.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -10,6 +13,9 @@
 #define NS_PER_S  INT64_C(1000000000)
 #define NS_PER_MS INT64_C(1000000)
 
+#define REPLACES __attribute__((visibility("default"))) /* for the client's library, too */
+
+static _Atomic unsigned n_lookups;
 static _Atomic int64_t slept_ns, client_ns, client_stopped_ns;
 
 static int64_t read_ns(clockid_t id)
@@ -20,8 +26,8 @@ static int64_t read_ns(clockid_t id)
     return now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
-/* The client reads CLOCK_MONOTONIC_RAW, and finds this instead of the C library's. */
-__attribute__((visibility("default"))) int clock_gettime(clockid_t id, struct timespec *now)
+/* The client reads CLOCK_MONOTONIC_RAW. */
+REPLACES int clock_gettime(clockid_t id, struct timespec *now)
 {
     const int64_t stopped_ns = client_stopped_ns;
     int64_t ns = read_ns(id);
@@ -47,4 +53,20 @@ void let_client_age(int64_t ms)
 void stop_client_clock(bool stops)
 {
     client_stopped_ns = stops ? read_ns(CLOCK_MONOTONIC_RAW) : 0;
+}
+
+REPLACES int getaddrinfo(const char *host, const char *port, const struct addrinfo *hints,
+                         struct addrinfo **out)
+{
+    int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+    void *found = dlsym(RTLD_NEXT, "getaddrinfo");
+
+    memcpy(&real, &found, sizeof(real));
+    n_lookups++;
+    return real(host, port, hints, out);
+}
+
+unsigned count_lookups(void)
+{
+    return n_lookups;
 }

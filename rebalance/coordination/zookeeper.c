@@ -28,10 +28,12 @@ static bool is_lost(struct zookeeper *z)
     return state.status == COORDINATION_LOST;
 }
 
-/* Each lock is told of, and the session at last. */
-static void end_lost(struct zookeeper *z)
+/* Each lock is told of, and the session at last. Its client may wait to be closed, so it stays
+ * until that was told. */
+static void drop_lost(struct zookeeper *z)
 {
-    zookeeper_session_end(z);
+    z->is_lost_dropped = true;
+    zookeeper_session_forget(z);
     zookeeper_nodes_forget(z);
     zookeeper_locks_lose(z);
     zookeeper_session_note(z, NOTE_STATE, STR(""));
@@ -42,11 +44,11 @@ static bool apply(struct zookeeper *z, enum note_kind kind, struct str name)
 {
     switch (kind) {
     case NOTE_STATE:
-        if (z->client != NULL && is_lost(z)) {
-            end_lost(z);
+        if (is_lost(z) && !z->is_lost_dropped) {
+            drop_lost(z);
             return false;
         }
-        z->is_lost_told = z->client == NULL && is_lost(z);
+        z->is_lost_told = is_lost(z);
         return true;
     case NOTE_LOCK:
         zookeeper_locks_unsettle(z, name);

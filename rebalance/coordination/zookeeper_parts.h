@@ -47,8 +47,9 @@ struct zookeeper {
     unsigned timeout_ms;
     void (*wake)(void *ctx);
     void *wake_ctx;
-    zhandle_t *client;    /* NULL: the session is over, or could not be begun */
-    bool is_lost_told;    /* and the deciding thread knows that it is over */
+    zhandle_t *client;    /* NULL: it could not be begun */
+    bool is_lost_dropped; /* the session is over, and we have forgotten what it had */
+    bool is_lost_told;    /* and the deciding thread knows it */
     struct buf told_name; /* of the last event */
     struct buf answer;    /* of the last read */
 
@@ -71,10 +72,13 @@ struct zookeeper {
     struct buf released; /* the path of the place that we gave back last: its end is no news */
 };
 
-/* Begins a session; if that cannot be now, the state says why, and it is tried again. */
+/* Begins a session, after the end of the last one; if that cannot be now, the state says why,
+ * and it is tried again. */
 void zookeeper_session_begin(struct zookeeper *z);
-/* Ends the session, alive or not, and drops all notes. */
+/* Ends the session, alive or not, and drops all notes. May wait for seconds. */
 void zookeeper_session_end(struct zookeeper *z);
+/* Drops all notes. */
+void zookeeper_session_forget(struct zookeeper *z);
 /* Does what is due: begins a session, finds or makes the root in one that has begun, asks for a
  * sign of life. */
 void zookeeper_session_keep(struct zookeeper *z);

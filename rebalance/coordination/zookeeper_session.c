@@ -85,7 +85,7 @@ static void free_note(struct note *n)
     free(n);
 }
 
-static void drop_notes(struct zookeeper *z)
+void zookeeper_session_forget(struct zookeeper *z)
 {
     lock_acquire(&z->lock);
     LIST_EACH(l, &z->notes)
@@ -436,15 +436,25 @@ static void delay(struct zookeeper *z)
     lock_release(&z->lock);
 }
 
+void zookeeper_session_end(struct zookeeper *z)
+{
+    if (z->client != NULL)
+        zookeeper_close(z->client);
+    z->client = NULL;
+    zookeeper_calls_drop(z);
+    zookeeper_session_forget(z);
+}
+
 void zookeeper_session_begin(struct zookeeper *z)
 {
+    zookeeper_session_end(z);
     zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
     lock_acquire(&z->lock);
     z->is_set_up = z->is_caught_up = z->is_asking = false;
     z->state.dead_ms = 0;
     set_status(z, COORDINATION_CONNECTING);
     lock_release(&z->lock);
-    z->is_lost_told = false;
+    z->is_lost_dropped = z->is_lost_told = false;
     z->client = begin_client(z);
     if (z->client == NULL) {
         delay(z);
@@ -454,15 +464,6 @@ void zookeeper_session_begin(struct zookeeper *z)
     zoo_set_servers_resolution_delay(z->client, -1);
     if (z->auth.len > 0)
         zoo_add_auth(z->client, "digest", z->auth.ptr, (int)z->auth.len, NULL, NULL);
-}
-
-void zookeeper_session_end(struct zookeeper *z)
-{
-    if (z->client != NULL)
-        zookeeper_close(z->client);
-    z->client = NULL;
-    zookeeper_calls_drop(z);
-    drop_notes(z);
 }
 
 /* True: something is left to do, and it is time to do it. */
@@ -513,7 +514,7 @@ void zookeeper_session_keep(struct zookeeper *z)
 {
     const int state = z->client != NULL ? zoo_state(z->client) : 0;
 
-    if (z->client == NULL && (z->is_lost_told || is_due(z)))
+    if (z->is_lost_told || (z->client == NULL && is_due(z)))
         zookeeper_session_begin(z);
     else if (state == ZOO_AUTH_FAILED_STATE && is_due(z))
         lose(z);

@@ -32,10 +32,21 @@ int new_root(void **state)
 
 static void on_wake(void *ctx)
 {
+    const int64_t until_ms = clock_mono_ms() + LIMIT_MS / 2;
     struct seat *s = ctx;
 
     lock_acquire(&s->lock);
     s->n_wakes++;
+    pthread_cond_broadcast(&s->woken_cond);
+    while (s->holds_wakes && lock_wait_until(&s->lock, &s->woken_cond, until_ms))
+        ;
+    lock_release(&s->lock);
+}
+
+void hold_wakes(struct seat *s, bool holds)
+{
+    lock_acquire(&s->lock);
+    s->holds_wakes = holds;
     pthread_cond_broadcast(&s->woken_cond);
     lock_release(&s->lock);
 }

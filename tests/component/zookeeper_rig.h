@@ -28,7 +28,10 @@ struct seat {
     struct coordination *c;
     struct lock lock;
     pthread_cond_t woken_cond;
-    unsigned n_wakes;                          /* guarded by lock */
+    /* Guarded by lock */
+    unsigned n_wakes;
+    bool holds_wakes;
+    /* Not guarded */
     unsigned n_events[COORDINATION_TAKEN + 1]; /* that were taken */
 };
 
@@ -61,6 +64,8 @@ void wait_untaken(struct seat *s, enum coordination_status status);
 void wait_for_event(struct seat *s, enum coordination_change change, const char *name);
 void take_all_events(struct seat *s);
 unsigned wakes_of(struct seat *s);
+/* Wakes wait in the client's thread, so its close would, too. */
+void hold_wakes(struct seat *s, bool holds);
 /* Waits until the server has told the seat of all changes made before by anybody. */
 void settle_seat(struct seat *s);
 

@@ -154,7 +154,7 @@ static void a_call_to_a_silent_server_ends(void **state)
 }
 
 /* The seat is away meanwhile, or it would take its session back before that is ended. */
-static void lose_session(struct proxy *p, struct seat *s)
+static void lose_session_untold(struct proxy *p, struct seat *s)
 {
     char password[16];
     const int64_t session = proxy_session(p, password);
@@ -163,6 +163,12 @@ static void lose_session(struct proxy *p, struct seat *s)
     wait_for_status(s, COORDINATION_SUSPENDED);
     end_session(session, password);
     proxy_set(p, PROXY_PASS);
+    wait_untaken(s, COORDINATION_LOST);
+}
+
+static void lose_session(struct proxy *p, struct seat *s)
+{
+    lose_session_untold(p, s);
     wait_for_status(s, COORDINATION_LOST);
 }
 
@@ -212,6 +218,31 @@ static void the_end_of_a_session_is_told_before_the_next_one_begins(void **state
     while (coordination_next(a.c, &e))
         assert_int_equal(e.change, COORDINATION_STATE);
     assert_int_not_equal(status_of(&a), COORDINATION_LOST);
+    leave_seat(&a);
+    proxy_stop(p);
+}
+
+static void the_end_of_a_session_is_told_before_its_client_is_closed(void **state)
+{
+    struct proxy *p = proxy_start(server_port());
+    struct seat a;
+    struct coordination_event e;
+
+    (void)state;
+    take_seat(&a, &(struct seat_options){.port = proxy_port(p)});
+    proxy_set(p, PROXY_CUT);
+    wait_for_status(&a, COORDINATION_SUSPENDED);
+    hold_wakes(&a, true);
+    lose_session_untold(p, &a);
+
+    const int64_t lost_ms = clock_mono_ms();
+
+    assert_true(coordination_next(a.c, &e));
+    assert_int_equal(e.change, COORDINATION_STATE);
+    assert_int_equal(status_of(&a), COORDINATION_LOST);
+    assert_true(clock_mono_ms() < lost_ms + LIMIT_MS / 4);
+    hold_wakes(&a, false);
+    wait_for_status(&a, COORDINATION_CONNECTED);
     leave_seat(&a);
     proxy_stop(p);
 }
@@ -293,6 +324,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup(a_session_that_ends_takes_node_and_locks_and_the_next_one_is_new,
                            new_root),
     cmocka_unit_test_setup(the_end_of_a_session_is_told_before_the_next_one_begins, new_root),
+    cmocka_unit_test_setup(the_end_of_a_session_is_told_before_its_client_is_closed, new_root),
     cmocka_unit_test_setup(the_first_of_several_servers_may_be_dead, new_root),
     cmocka_unit_test_setup(without_a_server_it_goes_on_connecting_and_says_why, new_root),
     cmocka_unit_test_setup(a_server_that_only_reads_is_none, new_root),

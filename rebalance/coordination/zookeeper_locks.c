@@ -335,6 +335,8 @@ bool zookeeper_locks_leave(struct zookeeper *z, struct str name, struct err *err
 {
     struct queued *q = find(z, name);
 
+    zookeeper_session_unnote(z, NOTE_GRANTED, name);
+    zookeeper_session_unnote(z, NOTE_TAKEN, name);
     if (q == NULL)
         return true;
     q->is_given_back = q->is_unsettled = true;

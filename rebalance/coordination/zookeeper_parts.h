@@ -91,6 +91,8 @@ void zookeeper_session_state(struct zookeeper *z, struct coordination_state *out
 
 /* Queues a note, if no such note waits. Does not wake. */
 void zookeeper_session_note(struct zookeeper *z, enum note_kind kind, struct str name);
+/* Drops this note, if it waits. */
+void zookeeper_session_unnote(struct zookeeper *z, enum note_kind kind, struct str name);
 /* Takes the first note; its name is in told_name. */
 bool zookeeper_session_take(struct zookeeper *z, enum note_kind *kind);
 

@@ -29,17 +29,17 @@ static void on_words(const char *message)
     lock_release(&words_lock);
 }
 
-static bool is_noted(const struct zookeeper *z, enum note_kind kind, struct str name)
+static struct note *find_note(const struct zookeeper *z, enum note_kind kind, struct str name)
     NEEDS(z->lock)
 {
     LIST_EACH(l, &z->notes)
     {
-        const struct note *n = LIST_ITEM(l, struct note, link);
+        struct note *n = LIST_ITEM(l, struct note, link);
 
         if (n->kind == kind && str_equal(buf_str(&n->name), name))
-            return true;
+            return n;
     }
-    return false;
+    return NULL;
 }
 
 static struct note *make_note(enum note_kind kind, struct str name)
@@ -53,7 +53,7 @@ static struct note *make_note(enum note_kind kind, struct str name)
 
 static void queue_note(struct zookeeper *z, enum note_kind kind, struct str name) NEEDS(z->lock)
 {
-    if (!is_noted(z, kind, name))
+    if (find_note(z, kind, name) == NULL)
         list_push_back(&z->notes, &make_note(kind, name)->link);
 }
 
@@ -93,6 +93,17 @@ void zookeeper_session_forget(struct zookeeper *z)
     lock_release(&z->lock);
 }
 
+void zookeeper_session_unnote(struct zookeeper *z, enum note_kind kind, struct str name)
+{
+    lock_acquire(&z->lock);
+
+    struct note *n = find_note(z, kind, name);
+
+    if (n != NULL)
+        free_note(n);
+    lock_release(&z->lock);
+}
+
 bool zookeeper_session_take(struct zookeeper *z, enum note_kind *kind)
 {
     lock_acquire(&z->lock);
@@ -117,7 +128,7 @@ static bool set_status(struct zookeeper *z, enum coordination_status status) NEE
         return false;
     z->state.status = status;
     z->state.since_ms = clock_mono_ms();
-    if (!is_noted(z, NOTE_STATE, STR("")))
+    if (find_note(z, NOTE_STATE, STR("")) == NULL)
         list_push_front(&z->notes, &make_note(NOTE_STATE, STR(""))->link);
     return true;
 }

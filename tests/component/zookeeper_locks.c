@@ -175,6 +175,30 @@ static void a_release_whose_answer_was_lost_is_done_later(void **state)
     proxy_stop(p);
 }
 
+static void a_lock_that_is_given_back_is_neither_granted_nor_taken_later(void **state)
+{
+    struct proxy *p = proxy_start(server_port());
+    struct seat a;
+    struct err err = {0};
+
+    (void)state;
+    take_seat(&a, &(struct seat_options){.port = proxy_port(p)});
+    lock(&a, "x");
+    lock(&a, "y");
+    unlock(&a, "x");
+    proxy_lose_answer(p);
+    assert_false(coordination_unlock(a.c, STR("y"), &err));
+    proxy_set(p, PROXY_PASS);
+    wait_for_status(&a, COORDINATION_CONNECTED);
+    settle_seat(&a);
+    assert_int_equal(a.n_events[COORDINATION_GRANTED], 0);
+    lock(&a, "x");
+    wait_for_event(&a, COORDINATION_GRANTED, "x");
+    assert_int_equal(a.n_events[COORDINATION_TAKEN], 0);
+    leave_seat(&a);
+    proxy_stop(p);
+}
+
 static void change_all_places(const char *lock_name, void (*change)(const char *path))
 {
     struct String_vector places = {0};
@@ -270,6 +294,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup(a_place_that_is_given_up_while_its_answer_is_lost_does_not_stay,
                            new_root),
     cmocka_unit_test_setup(a_release_whose_answer_was_lost_is_done_later, new_root),
+    cmocka_unit_test_setup(a_lock_that_is_given_back_is_neither_granted_nor_taken_later,
+                           new_root),
     cmocka_unit_test_setup(a_lock_whose_place_somebody_writes_is_granted_once, new_root),
     cmocka_unit_test_setup(a_lock_whose_place_somebody_deletes_is_taken, new_root),
     cmocka_unit_test_setup(foreign_names_in_a_queue_hold_nobody_up, new_root),

@@ -10,7 +10,9 @@ libmillrace_a_SOURCES += \
 	%D%/zookeeper_call.h \
 	%D%/zookeeper_locks.c \
 	%D%/zookeeper_nodes.c \
+	%D%/zookeeper_notes.c \
 	%D%/zookeeper_parts.h \
+	%D%/zookeeper_root.c \
 	%D%/zookeeper_session.c \
 	%D%/zookeeper_values.c
 else

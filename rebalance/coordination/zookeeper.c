@@ -33,10 +33,10 @@ static bool is_lost(struct zookeeper *z)
 static void drop_lost(struct zookeeper *z)
 {
     z->is_lost_dropped = true;
-    zookeeper_session_forget(z);
+    zookeeper_notes_drop_all(z);
     zookeeper_nodes_forget(z);
     zookeeper_locks_lose(z);
-    zookeeper_session_note(z, NOTE_STATE, STR(""));
+    zookeeper_notes_add(z, NOTE_STATE, STR(""));
 }
 
 /* What a note changes here; false: the deciding thread has no event of it. */
@@ -75,7 +75,7 @@ static bool next(struct coordination *c, struct coordination_event *out)
 
     zookeeper_session_keep(z);
     zookeeper_locks_settle(z);
-    while (zookeeper_session_take(z, &kind))
+    while (zookeeper_notes_take(z, &kind))
         if (apply(z, kind, buf_str(&z->told_name))) {
             *out = (struct coordination_event){changes[kind], buf_str(&z->told_name)};
             return true;

@@ -82,7 +82,9 @@ void zookeeper_calls_drop(struct zookeeper *z)
 {
     lock_acquire(&z->lock);
     LIST_EACH(l, &z->calls)
-    drop(LIST_ITEM(l, struct zookeeper_call, link));
+    {
+        drop(LIST_ITEM(l, struct zookeeper_call, link));
+    }
     lock_release(&z->lock);
 }
 
@@ -93,10 +95,8 @@ static struct zookeeper_call *of(const void *data)
     return MAGIC_CAST(zookeeper_call, (void *)(uintptr_t)data);
 }
 
-static void answer(struct zookeeper_call *c, int rc) GIVES_BACK(c->z->lock)
+static void answer(struct zookeeper *z, struct zookeeper_call *c, int rc) GIVES_BACK(z->lock)
 {
-    struct zookeeper *z = c->z;
-
     c->rc = rc;
     c->is_answered = true;
     if (c->is_left)
@@ -109,29 +109,32 @@ static void answer(struct zookeeper_call *c, int rc) GIVES_BACK(c->z->lock)
 static void on_done(int rc, const void *data)
 {
     struct zookeeper_call *c = of(data);
+    struct zookeeper *z = c->z;
 
-    lock_acquire(&c->z->lock);
-    answer(c, rc);
+    lock_acquire(&z->lock);
+    answer(z, c, rc);
 }
 
 static void on_stat(int rc, const struct Stat *stat, const void *data)
 {
     struct zookeeper_call *c = of(data);
+    struct zookeeper *z = c->z;
 
-    lock_acquire(&c->z->lock);
+    lock_acquire(&z->lock);
     if (rc == ZOK && stat != NULL)
         c->stat = *stat;
-    answer(c, rc);
+    answer(z, c, rc);
 }
 
 static void on_text(int rc, const char *text, const void *data)
 {
     struct zookeeper_call *c = of(data);
+    struct zookeeper *z = c->z;
 
-    lock_acquire(&c->z->lock);
+    lock_acquire(&z->lock);
     if (rc == ZOK && text != NULL)
         buf_append(&c->text, str_from(text));
-    answer(c, rc);
+    answer(z, c, rc);
 }
 
 static void on_data(int rc, const char *value, int len, const struct Stat *stat,
@@ -139,39 +142,42 @@ static void on_data(int rc, const char *value, int len, const struct Stat *stat,
 {
     const size_t kept = len < COORDINATION_DATA_MAX ? (size_t)len : COORDINATION_DATA_MAX;
     struct zookeeper_call *c = of(data);
+    struct zookeeper *z = c->z;
 
-    lock_acquire(&c->z->lock);
+    lock_acquire(&z->lock);
     if (rc == ZOK && stat != NULL)
         c->stat = *stat;
     if (rc == ZOK && value != NULL && len > 0)
         buf_append(&c->text, (struct str){value, kept});
-    answer(c, rc);
+    answer(z, c, rc);
 }
 
 static void on_names(int rc, const struct String_vector *names, const void *data)
 {
     struct zookeeper_call *c = of(data);
+    struct zookeeper *z = c->z;
 
-    lock_acquire(&c->z->lock);
+    lock_acquire(&z->lock);
     if (rc == ZOK && names != NULL && names->count > 0) {
         allocate_String_vector(&c->names, names->count);
         for (int32_t i = 0; i < names->count; i++)
             c->names.data[i] = mem_copy(names->data[i] != NULL ? names->data[i] : "");
     }
-    answer(c, rc);
+    answer(z, c, rc);
 }
 
 static void on_rights(int rc, struct ACL_vector *acl, struct Stat *stat, const void *data)
 {
     struct zookeeper_call *c = of(data);
+    struct zookeeper *z = c->z;
 
     (void)stat;
-    lock_acquire(&c->z->lock);
+    lock_acquire(&z->lock);
     for (int32_t i = 0; rc == ZOK && acl != NULL && i < acl->count; i++)
         c->is_open |= acl->data[i].id.scheme != NULL &&
                       strcmp(acl->data[i].id.scheme, "world") == 0 &&
                       (acl->data[i].perms & ~ZOO_PERM_READ) != 0;
-    answer(c, rc);
+    answer(z, c, rc);
 }
 
 /* ---- the calls ---- */

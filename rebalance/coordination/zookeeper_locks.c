@@ -218,14 +218,14 @@ static bool look(struct zookeeper *z, struct queued *q, struct err *err)
             return false;
     q->is_unsettled = !settled;
     if (q->is_held && !was_held)
-        zookeeper_session_note(z, NOTE_GRANTED, buf_str(&q->name));
+        zookeeper_notes_add(z, NOTE_GRANTED, buf_str(&q->name));
     return true;
 }
 
 static void lose(struct zookeeper *z, struct queued *q)
 {
     if (!q->is_given_back)
-        zookeeper_session_note(z, NOTE_TAKEN, buf_str(&q->name));
+        zookeeper_notes_add(z, NOTE_TAKEN, buf_str(&q->name));
     drop(map_remove(z->locks, buf_str(&q->name)));
 }
 
@@ -335,8 +335,8 @@ bool zookeeper_locks_leave(struct zookeeper *z, struct str name, struct err *err
 {
     struct queued *q = find(z, name);
 
-    zookeeper_session_unnote(z, NOTE_GRANTED, name);
-    zookeeper_session_unnote(z, NOTE_TAKEN, name);
+    zookeeper_notes_drop(z, NOTE_GRANTED, name);
+    zookeeper_notes_drop(z, NOTE_TAKEN, name);
     if (q == NULL)
         return true;
     q->is_given_back = q->is_unsettled = true;

@@ -3,7 +3,8 @@
  * Only files of rebalance/coordination include this, in a build with the client's library.
  *
  * zookeeper_session.c has the client's handle, its callbacks and what every call needs;
- * zookeeper_call.c has the calls, each with its limit;
+ * zookeeper_call.c has the calls, each with its limit; zookeeper_notes.c has what changed;
+ * zookeeper_root.c makes the root and looks at rights;
  * zookeeper_nodes.c, zookeeper_values.c and zookeeper_locks.c translate one kind of thing each;
  * zookeeper.c joins them.
  */
@@ -77,8 +78,6 @@ struct zookeeper {
 void zookeeper_session_begin(struct zookeeper *z);
 /* Ends the session, alive or not, and drops all notes. May wait for seconds. */
 void zookeeper_session_end(struct zookeeper *z);
-/* Drops all notes. */
-void zookeeper_session_forget(struct zookeeper *z);
 /* Does what is due: begins a session, finds or makes the root in one that has begun, asks for a
  * sign of life. */
 void zookeeper_session_keep(struct zookeeper *z);
@@ -88,13 +87,6 @@ bool zookeeper_session_catch_up(struct zookeeper *z, struct err *err);
 bool zookeeper_session_is_ready(struct zookeeper *z, struct err *err);
 
 void zookeeper_session_state(struct zookeeper *z, struct coordination_state *out);
-
-/* Queues a note, if no such note waits. Does not wake. */
-void zookeeper_session_note(struct zookeeper *z, enum note_kind kind, struct str name);
-/* Drops this note, if it waits. */
-void zookeeper_session_unnote(struct zookeeper *z, enum note_kind kind, struct str name);
-/* Takes the first note; its name is in told_name. */
-bool zookeeper_session_take(struct zookeeper *z, enum note_kind *kind);
 
 /* Watches of everything: the path says what changed. Its context is the struct zookeeper. */
 void zookeeper_session_on_change(zhandle_t *client, int type, int state, const char *path,
@@ -110,6 +102,23 @@ bool zookeeper_session_fail(struct zookeeper *z, int rc, const char *what, struc
 const struct ACL_vector *zookeeper_session_acl(const struct zookeeper *z);
 /* The root was deleted by somebody: it is made again. */
 bool zookeeper_session_root_is_gone(struct zookeeper *z, struct err *err);
+
+/* Each queues a note, if no such note waits, and does not wake. */
+void zookeeper_notes_put(struct zookeeper *z, enum note_kind kind, struct str name)
+    NEEDS(z->lock);
+void zookeeper_notes_put_first(struct zookeeper *z, enum note_kind kind, struct str name)
+    NEEDS(z->lock);
+void zookeeper_notes_add(struct zookeeper *z, enum note_kind kind, struct str name);
+/* Takes the first note that can be told now; its name is in told_name. */
+bool zookeeper_notes_take(struct zookeeper *z, enum note_kind *kind);
+/* Drops this note, if it waits. */
+void zookeeper_notes_drop(struct zookeeper *z, enum note_kind kind, struct str name);
+void zookeeper_notes_drop_all(struct zookeeper *z);
+
+/* Finds or makes the root and its folders, which nobody else may write if we have a log-in. */
+bool zookeeper_root_make(struct zookeeper *z, struct err *err);
+/* With a log-in, ERR_REJECT if everybody may write it. */
+bool zookeeper_root_check_rights(struct zookeeper *z, const char *path, struct err *err);
 
 void zookeeper_nodes_forget(struct zookeeper *z);
 bool zookeeper_nodes_join(struct zookeeper *z, struct str id, struct str data, struct err *err);

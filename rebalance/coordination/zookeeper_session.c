@@ -29,107 +29,13 @@ static void on_words(const char *message)
     lock_release(&words_lock);
 }
 
-static struct note *find_note(const struct zookeeper *z, enum note_kind kind, struct str name)
-    NEEDS(z->lock)
-{
-    LIST_EACH(l, &z->notes)
-    {
-        struct note *n = LIST_ITEM(l, struct note, link);
-
-        if (n->kind == kind && str_equal(buf_str(&n->name), name))
-            return n;
-    }
-    return NULL;
-}
-
-static struct note *make_note(enum note_kind kind, struct str name)
-{
-    struct note *n = mem_alloc(1, sizeof(*n));
-
-    n->kind = kind;
-    buf_append(&n->name, name);
-    return n;
-}
-
-static void queue_note(struct zookeeper *z, enum note_kind kind, struct str name) NEEDS(z->lock)
-{
-    if (find_note(z, kind, name) == NULL)
-        list_push_back(&z->notes, &make_note(kind, name)->link);
-}
-
-void zookeeper_session_note(struct zookeeper *z, enum note_kind kind, struct str name)
-{
-    lock_acquire(&z->lock);
-    queue_note(z, kind, name);
-    lock_release(&z->lock);
-}
-
-/* What can be done with most events needs a connection. */
-static struct link *first_note(const struct zookeeper *z) NEEDS(z->lock)
-{
-    LIST_EACH(l, &z->notes)
-    {
-        const enum note_kind kind = LIST_ITEM(l, struct note, link)->kind;
-
-        if (z->state.status == COORDINATION_CONNECTED || kind == NOTE_STATE ||
-            kind == NOTE_TAKEN)
-            return l;
-    }
-    return NULL;
-}
-
-static void free_note(struct note *n)
-{
-    list_remove(&n->link);
-    buf_free(&n->name);
-    free(n);
-}
-
-void zookeeper_session_forget(struct zookeeper *z)
-{
-    lock_acquire(&z->lock);
-    LIST_EACH(l, &z->notes)
-    free_note(LIST_ITEM(l, struct note, link));
-    lock_release(&z->lock);
-}
-
-void zookeeper_session_unnote(struct zookeeper *z, enum note_kind kind, struct str name)
-{
-    lock_acquire(&z->lock);
-
-    struct note *n = find_note(z, kind, name);
-
-    if (n != NULL)
-        free_note(n);
-    lock_release(&z->lock);
-}
-
-bool zookeeper_session_take(struct zookeeper *z, enum note_kind *kind)
-{
-    lock_acquire(&z->lock);
-
-    struct link *first = first_note(z);
-
-    if (first != NULL) {
-        struct note *n = LIST_ITEM(first, struct note, link);
-
-        *kind = n->kind;
-        buf_clear(&z->told_name);
-        buf_append(&z->told_name, buf_str(&n->name));
-        free_note(n);
-    }
-    lock_release(&z->lock);
-    return first != NULL;
-}
-
 static bool set_status(struct zookeeper *z, enum coordination_status status) NEEDS(z->lock)
 {
     if (z->state.status == status)
         return false;
     z->state.status = status;
     z->state.since_ms = clock_mono_ms();
-    if (find_note(z, NOTE_STATE, STR("")) == NULL)
-        list_push_front(&z->notes, &make_note(NOTE_STATE, STR(""))->link);
+    zookeeper_notes_put_first(z, NOTE_STATE, STR(""));
     return true;
 }
 
@@ -269,7 +175,7 @@ void zookeeper_session_on_change(zhandle_t *client, int type, int state, const c
     const bool is_news = !str_equal(all, buf_str(&z->released));
 
     if (is_news)
-        queue_note(z, kind, name);
+        zookeeper_notes_put(z, kind, name);
     lock_release(&z->lock);
     if (is_news)
         z->wake(z->wake_ctx);
@@ -353,60 +259,6 @@ bool zookeeper_session_root_is_gone(struct zookeeper *z, struct err *err)
                    STR_ARG(buf_str(&z->root)));
 }
 
-/* A node that everybody may write protects nothing of what lies below it. */
-static bool check_rights(struct zookeeper *z, const char *path, struct err *err)
-{
-    bool is_open;
-    const int rc = zookeeper_call_rights(z, path, &is_open);
-
-    if (rc != ZOK)
-        return zookeeper_session_fail(z, rc, "see the rights of", str_from(path), err);
-    return !is_open || z->auth.len == 0 ||
-           err_set(err, ERR_REJECT,
-                   "everybody may write %s in ZooKeeper, though coordination_auth_file is set: "
-                   "delete it, or let zkCli.sh do: addauth digest USER:PASSWORD, then "
-                   "setAcl -R %s auth::cdrwa",
-                   path, path);
-}
-
-/* Making what is there needs rights to its parent, so look first. */
-static bool make_folder(struct zookeeper *z, const char *path, struct err *err)
-{
-    struct Stat stat;
-    int rc = zookeeper_call_exists(z, path, false, &stat);
-
-    if (rc == ZNONODE)
-        rc = zookeeper_call_create(
-            z, &(struct zookeeper_new){.path = path, .flags = ZOO_PERSISTENT});
-    return rc == ZOK || rc == ZNODEEXISTS ||
-           zookeeper_session_fail(z, rc, "make", str_from(path), err);
-}
-
-/* The root with all above it, one after another. */
-static bool make_root(struct zookeeper *z, struct err *err)
-{
-    struct buf path = {0};
-    bool ok = true;
-
-    for (size_t i = 0; ok && i < z->root.len; i++) {
-        buf_append_char(&path, z->root.ptr[i]);
-        if (i + 1 == z->root.len || z->root.ptr[i + 1] == '/')
-            ok = make_folder(z, path.ptr, err);
-    }
-    ok = ok && check_rights(z, path.ptr, err);
-    buf_free(&path);
-    return ok;
-}
-
-static bool make_part(struct zookeeper *z, const char *folder, struct err *err)
-{
-    struct buf path = zookeeper_session_path(z, folder, STR(""));
-    const bool ok = make_folder(z, path.ptr, err) && check_rights(z, path.ptr, err);
-
-    buf_free(&path);
-    return ok;
-}
-
 static void end_set_up(struct zookeeper *z, bool ok, const struct err *err)
 {
     lock_acquire(&z->lock);
@@ -421,8 +273,7 @@ static void end_set_up(struct zookeeper *z, bool ok, const struct err *err)
 static void set_up(struct zookeeper *z)
 {
     struct err err = {0};
-    const bool ok =
-        make_root(z, &err) && make_part(z, "nodes", &err) && make_part(z, "locks", &err);
+    const bool ok = zookeeper_root_make(z, &err);
 
     end_set_up(z, ok, &err);
 }
@@ -453,7 +304,7 @@ void zookeeper_session_end(struct zookeeper *z)
         zookeeper_close(z->client);
     z->client = NULL;
     zookeeper_calls_drop(z);
-    zookeeper_session_forget(z);
+    zookeeper_notes_drop_all(z);
 }
 
 void zookeeper_session_begin(struct zookeeper *z)

@@ -179,9 +179,11 @@ static void try_registration(struct member *m)
     if (!is_our_path(m, &err) ||
         !coordination_join(m->c, buf_str(&m->id), buf_str(&m->registering), &err)) {
         note_trouble(m, &err, "register");
+        m->trouble = err; /* also that the node is still there of another session */
         return;
     }
     FAILPOINT(node_registered);
+    m->trouble = (struct err){0};
     buf_clear(&m->registering);
     answer(m, (struct barrier_event){
                   .kind = BARRIER_WRITTEN, .node = buf_str(&m->id), .answer = BARRIER_OK});

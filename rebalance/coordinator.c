@@ -94,7 +94,8 @@ static void wake(void *ctx)
 static void open_cluster(struct coordinator *co, const struct zookeeper_options *by)
 {
     const struct cluster_node node = {str_from(co->identity.uuid), str_from(co->identity.name),
-                                      STR(PACKAGE_VERSION), str_from(co->identity.owner)};
+                                      STR(PACKAGE_VERSION), str_from(co->identity.owner),
+                                      co->started_ms};
 
     co->cluster = by == NULL ? cluster_embedded(co->opt.store)
                              : cluster_zookeeper(co->opt.store, &node, by, wake, co);

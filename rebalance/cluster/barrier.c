@@ -74,6 +74,7 @@ static void register_us(struct barrier *b)
     set_buf(&d->id, buf_str(&b->id));
     set_buf(&d->name, buf_str(&b->name));
     set_buf(&d->version, buf_str(&b->version));
+    d->started_ms = (uint64_t)b->options.started_ms;
     d->status = NODE_CLEAN_OK;
     node_data_format(&text, d);
     copy = barrier_text(b, buf_str(&text));

@@ -27,6 +27,7 @@ struct barrier_options {
     struct str id;      /* of this node */
     struct str name;    /* of its machine */
     struct str version; /* of the program */
+    int64_t started_ms; /* the program, of wall time, for people */
     /* Without a sign of the coordination for so long, local work stops without saving. Shorter
      * than its session's time-out by what clocks may differ. */
     int64_t suspend_ms;

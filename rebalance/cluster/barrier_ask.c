@@ -1,6 +1,9 @@
 #include "config.h"
 
 #include "rebalance/cluster/barrier_parts.h"
+#include "rebalance/cluster/cluster_change.h"
+
+#include <stdlib.h>
 
 #define ASK_LIMIT_MS 10000
 
@@ -33,24 +36,28 @@ void barrier_ask(struct barrier *b, const struct barrier_event *e)
     buf_append(&w->thing, e->thing);
 }
 
-static void change(const struct barrier_wish *w, struct cluster_state *next)
+static void write_wish(struct barrier *b)
 {
-    switch (w->ask) {
-    case BARRIER_ASK_REBALANCE: break;
-    case BARRIER_ASK_EVACUATE: (void)name_set_add(&next->evacuated, buf_str(&w->node)); break;
-    case BARRIER_ASK_ADMIT: (void)name_set_remove(&next->evacuated, buf_str(&w->node)); break;
-    case BARRIER_ASK_MOVE:
-        cluster_state_set_wish(next, buf_str(&w->thing), buf_str(&w->node));
-        break;
-    }
-    next->asked++;
+    const struct barrier_wish *w = &b->wish;
+    struct barrier_thing *things = barrier_things(b);
+    struct cluster_state next = {0};
+
+    cluster_state_copy(&next, &b->state);
+    cluster_change_make(&(struct cluster_change){.ask = w->ask,
+                                                 .node = buf_str(&w->node),
+                                                 .thing = buf_str(&w->thing),
+                                                 .things = things,
+                                                 .n_things = b->n_things},
+                        &next);
+    barrier_write_state(b, &next);
+    cluster_state_free(&next);
+    free(things);
 }
 
 /* A wish whose answer was lost is written once more: it says the same. */
 void barrier_ask_advance(struct barrier *b)
 {
     struct barrier_wish *w = &b->wish;
-    struct cluster_state next = {0};
 
     if (!w->is_open)
         return;
@@ -61,10 +68,7 @@ void barrier_ask_advance(struct barrier *b)
         w->is_open = false;
         answer(b, w->token, false, STR("the coordination did not take the request in time"));
     } else if (b->link == LINK_CONNECTED && b->has_state && !b->is_state_writing) {
-        cluster_state_copy(&next, &b->state);
-        change(w, &next);
-        barrier_write_state(b, &next);
+        write_wish(b);
         w->is_written = true;
-        cluster_state_free(&next);
     }
 }

@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "rebalance/cluster/barrier_parts.h"
+#include "rebalance/cluster/cluster_plan.h"
 
 /* The wait for nodes to settle is at most so many times settle_ms after the lock was granted.
  */
@@ -51,16 +52,10 @@ static int64_t settled_at(const struct barrier *b)
     return at < last ? at : last;
 }
 
-/* A node that was left out takes part again when it has answered what it was told. */
 static bool is_left_out(const struct barrier *b, const struct barrier_node *node)
 {
-    const struct str id = buf_str(&node->id);
-    const struct node_data *d = &node->data;
-
-    if (name_set_has(&b->silent, id))
-        return true;
-    return name_set_has(&b->state.left_out, id) &&
-           !(d->status == NODE_CLEAN_OK && d->jobs.n == 0);
+    return name_set_has(&b->silent, buf_str(&node->id)) ||
+           cluster_plan_leaves_out(&b->state, &node->data);
 }
 
 static void choose_members(struct barrier *b, struct cluster_state *next)

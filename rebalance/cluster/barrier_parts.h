@@ -153,6 +153,7 @@ void barrier_need_advance(struct barrier *b);
 int64_t barrier_need_at(const struct barrier *b); /* when we enter the lock's queue */
 
 /* barrier_plan.c */
+struct barrier_thing *barrier_things(const struct barrier *b); /* the caller frees the list */
 void barrier_plan(struct barrier *b, const struct name_set *members);
 const struct name_set *barrier_planned(const struct barrier *b, struct str id);
 bool barrier_plan_is_kept(struct barrier *b);

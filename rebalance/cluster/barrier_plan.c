@@ -36,18 +36,25 @@ static void keep_plan(struct barrier *b, const struct name_set *members, const s
     }
 }
 
+struct barrier_thing *barrier_things(const struct barrier *b)
+{
+    struct barrier_thing *things = mem_alloc(b->n_things + 1, sizeof(*things));
+
+    for (size_t i = 0; i < b->n_things; i++)
+        things[i] = (struct barrier_thing){.name = buf_str(&b->things[i].name),
+                                           .group = buf_str(&b->things[i].group)};
+    return things;
+}
+
 void barrier_plan(struct barrier *b, const struct name_set *members)
 {
     const struct node_data **nodes = mem_alloc(b->n_nodes + 1, sizeof(struct node_data *));
-    struct barrier_thing *things = mem_alloc(b->n_things + 1, sizeof(*things));
+    struct barrier_thing *things = barrier_things(b);
     size_t *owners = mem_alloc(b->n_things + 1, sizeof(*owners));
 
     barrier_plan_free(b);
     for (size_t i = 0; i < b->n_nodes; i++)
         nodes[i] = &barrier_at(b, i)->data;
-    for (size_t i = 0; i < b->n_things; i++)
-        things[i] = (struct barrier_thing){.name = buf_str(&b->things[i].name),
-                                           .group = buf_str(&b->things[i].group)};
     cluster_plan_make(&(struct cluster_plan){.nodes = nodes,
                                              .n_nodes = b->n_nodes,
                                              .members = members,

@@ -13,6 +13,18 @@ struct embedded {
     struct store *store;
 };
 
+void cluster_view_copy(struct cluster_view *to, const struct cluster_view *from)
+{
+    const struct cluster_view mine = *to;
+
+    *to = *from;
+    to->live = mine.live;
+    to->waits = mine.waits;
+    name_set_copy(&to->live, &from->live);
+    buf_clear(&to->waits);
+    buf_append(&to->waits, buf_str(&from->waits));
+}
+
 void cluster_view_free(struct cluster_view *v)
 {
     name_set_free(&v->live);
@@ -58,13 +70,24 @@ static void ended(struct cluster *c, struct str thing)
     (void)c, (void)thing;
 }
 
+static bool refuse(struct err *err)
+{
+    return err_set_code(err, ERR_REJECT, "http", 409,
+                        "this node has its store alone, so nothing can move; fix: set "
+                        "coordination to zookeeper://… at several nodes (docs/cluster.md)");
+}
+
 static bool ask(struct cluster *c, enum barrier_ask what, struct str node, struct str thing,
                 struct err *err)
 {
     (void)c, (void)what, (void)node, (void)thing;
-    return err_set_code(err, ERR_REJECT, "http", 409,
-                        "this node has its store alone, so nothing can move; fix: set "
-                        "coordination to zookeeper://… at several nodes (docs/cluster.md)");
+    return refuse(err);
+}
+
+static bool survey(struct cluster *c, struct cluster_survey *out, struct err *err)
+{
+    (void)c, (void)out;
+    return refuse(err);
 }
 
 static void look(struct cluster *c, struct cluster_view *out)
@@ -94,6 +117,7 @@ struct cluster *cluster_embedded(struct store *store)
                                            .refused = ended,
                                            .ask = ask,
                                            .look = look,
+                                           .survey = survey,
                                            .leave = leave,
                                            .close = close_embedded};
     struct embedded *e = mem_alloc(1, sizeof(*e));

@@ -1,10 +1,9 @@
 /*
  * The cluster: which node owns what.
  *
- * Every source and build is owned under a term, and the store refuses writes under an older
- * term (docs/rules.md, rule 9). Taking a thing raises its term, which fences off whoever had it
- * before. The embedded implementation owns everything on this node; the other one is
- * rebalance/member/cluster_zookeeper.h.
+ * Every source and build is owned under a term, and the store refuses writes under an older one
+ * (docs/rules.md, rule 9). Taking a thing raises its term, which fences off who had it before.
+ * The embedded cluster owns everything here; the other is rebalance/member/cluster_zookeeper.h.
  *
  * @thread any
  */
@@ -40,8 +39,7 @@ static inline enum cluster_wish cluster_wish(struct cluster *c, struct str thing
     return c->ops->wish(c, thing);
 }
 
-/* Copies the things that this node is to work on, give back or end to the arena: none, if it
- * works on all. */
+/* Copies what this node is to work on, give back or end: nothing, if it works on all. */
 static inline size_t cluster_orders(struct cluster *c, struct arena *a,
                                     struct cluster_order **out)
 {
@@ -78,6 +76,13 @@ static inline bool cluster_ask(struct cluster *c, enum barrier_ask ask, struct s
 static inline void cluster_look(struct cluster *c, struct cluster_view *out)
 {
     c->ops->look(c, out);
+}
+
+/* Reads who lives, and the cluster's state. May block for some seconds. */
+static inline bool cluster_survey(struct cluster *c, struct cluster_survey *out,
+                                  struct err *err)
+{
+    return c->ops->survey(c, out, err);
 }
 
 /* Leave the cluster: others take over what this node still has. May block. */

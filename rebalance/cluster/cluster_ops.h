@@ -18,6 +18,7 @@
 
 struct arena;
 struct cluster;
+struct cluster_survey;
 
 enum cluster_wish {
     CLUSTER_NOT_OURS,
@@ -42,8 +43,11 @@ struct cluster_view {
     struct buf waits;     /* for whom or what; empty: for nothing */
     struct err trouble;   /* the coordination's, or its refusal */
     int64_t since_ms;     /* of the connection's state, of clock_mono_ms() */
+    unsigned timeout_ms;  /* of our session, as granted; 0: none yet */
+    unsigned asked_ms;    /* the time-out that was asked for */
 };
 
+void cluster_view_copy(struct cluster_view *to, const struct cluster_view *from);
 void cluster_view_free(struct cluster_view *v);
 
 struct cluster_ops {
@@ -58,6 +62,7 @@ struct cluster_ops {
     bool (*ask)(struct cluster *c, enum barrier_ask ask, struct str node, struct str thing,
                 struct err *err);
     void (*look)(struct cluster *c, struct cluster_view *out);
+    bool (*survey)(struct cluster *c, struct cluster_survey *out, struct err *err);
     void (*leave)(struct cluster *c);
     void (*close)(struct cluster *c);
 };

@@ -10,6 +10,12 @@
 
 #include <stdlib.h>
 
+bool cluster_plan_leaves_out(const struct cluster_state *s, const struct node_data *d)
+{
+    return name_set_has(&s->left_out, buf_str(&d->id)) &&
+           !(d->status == NODE_CLEAN_OK && d->jobs.n == 0);
+}
+
 /* Of two nodes that say that they have a thing, the one of the newer session is right. */
 static struct str owner_of(const struct cluster_plan *p, struct str thing)
 {

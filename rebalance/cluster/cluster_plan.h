@@ -9,6 +9,7 @@
 #include "src/base/base.h"
 #include "src/base/buf.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct cluster_state;
@@ -23,6 +24,10 @@ struct cluster_plan {
     const struct barrier_thing *things;
     size_t n_things;
 };
+
+/* Tells whether the next rebalance goes on without a node that the last one left out: until it
+ * has answered what it was told. */
+bool cluster_plan_leaves_out(const struct cluster_state *s, const struct node_data *d);
 
 /* Sets owners[i] to the node of things[i], an index of nodes, or PLACEMENT_NOBODY. */
 void cluster_plan_make(const struct cluster_plan *p, size_t *owners);

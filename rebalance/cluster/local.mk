@@ -11,8 +11,10 @@ libmillrace_a_SOURCES += \
 	%D%/barrier_text.c \
 	%D%/barrier_work.c %D%/barrier_parts.h \
 	%D%/cluster.c %D%/cluster.h %D%/cluster_ops.h \
+	%D%/cluster_change.c %D%/cluster_change.h \
 	%D%/cluster_plan.c %D%/cluster_plan.h \
 	%D%/cluster_state.c %D%/cluster_state.h \
+	%D%/cluster_survey.c %D%/cluster_survey.h \
 	%D%/name_set.c %D%/name_set.h \
 	%D%/node_data.c %D%/node_data.h \
 	%D%/placement.c %D%/placement.h \

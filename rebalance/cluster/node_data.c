@@ -49,6 +49,11 @@ static void read_version(struct json_reader *r, void *d)
     shared_text_read_name(r, &((struct node_data *)d)->version);
 }
 
+static void read_started(struct json_reader *r, void *d)
+{
+    shared_text_read_number(r, &((struct node_data *)d)->started_ms);
+}
+
 static void read_cloud(struct json_reader *r, void *d)
 {
     ((struct node_data *)d)->cloud =
@@ -98,6 +103,7 @@ static const struct shared_member members[] = {
     {STR("id"), read_id},
     {STR("name"), read_name},
     {STR("version"), read_version},
+    {STR("started"), read_started},
     {STR("cloud_status"), read_cloud},
     {STR("node_status"), read_status},
     {STR("session"), read_session},
@@ -116,6 +122,7 @@ void node_data_format(struct buf *out, const struct node_data *d)
     json_put_string(&w, STR("id"), buf_str(&d->id));
     json_put_string(&w, STR("name"), buf_str(&d->name));
     json_put_string(&w, STR("version"), buf_str(&d->version));
+    json_put_u64(&w, STR("started"), d->started_ms);
     json_put_string(&w, STR("cloud_status"), cloud_names[d->cloud]);
     json_put_string(&w, STR("node_status"), status_names[d->status]);
     json_put_u64(&w, STR("session"), d->session);
@@ -153,6 +160,7 @@ void node_data_copy(struct node_data *to, const struct node_data *from)
     copy_buf(&to->id, &from->id);
     copy_buf(&to->name, &from->name);
     copy_buf(&to->version, &from->version);
+    to->started_ms = from->started_ms;
     to->cloud = from->cloud;
     to->status = from->status;
     to->session = from->session;
@@ -172,10 +180,11 @@ static bool same(const struct buf *a, const struct buf *b)
 bool node_data_equal(const struct node_data *a, const struct node_data *b)
 {
     return same(&a->id, &b->id) && same(&a->name, &b->name) && same(&a->version, &b->version) &&
-           a->cloud == b->cloud && a->status == b->status && a->session == b->session &&
-           same(&a->job_type, &b->job_type) && name_set_equal(&a->jobs, &b->jobs) &&
-           same(&a->parameters, &b->parameters) && a->n_threads == b->n_threads &&
-           a->is_evacuated == b->is_evacuated && same(&a->unknown, &b->unknown);
+           a->started_ms == b->started_ms && a->cloud == b->cloud && a->status == b->status &&
+           a->session == b->session && same(&a->job_type, &b->job_type) &&
+           name_set_equal(&a->jobs, &b->jobs) && same(&a->parameters, &b->parameters) &&
+           a->n_threads == b->n_threads && a->is_evacuated == b->is_evacuated &&
+           same(&a->unknown, &b->unknown);
 }
 
 void node_data_free(struct node_data *d)

@@ -32,9 +32,10 @@ enum node_status {
 
 /* Zero-initialise it, and release it with node_data_free(). */
 struct node_data {
-    struct buf id;      /* of the data folder */
-    struct buf name;    /* of the machine, for people */
-    struct buf version; /* of the program */
+    struct buf id;       /* of the data folder */
+    struct buf name;     /* of the machine, for people */
+    struct buf version;  /* of the program */
+    uint64_t started_ms; /* the program, of wall time; 0: not known */
     enum cloud_status cloud;
     enum node_status status;
     uint64_t session; /* of the rebalance; 0: of none */

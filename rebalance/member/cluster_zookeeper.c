@@ -2,6 +2,7 @@
 
 #include "rebalance/member/cluster_zookeeper.h"
 
+#include "rebalance/cluster/cluster_survey.h"
 #include "rebalance/member/member.h"
 
 #include "src/base/failpoint.h"
@@ -89,7 +90,20 @@ static bool ask(struct cluster *c, enum barrier_ask what, struct str node, struc
 
 static void look(struct cluster *c, struct cluster_view *out)
 {
-    member_look(((struct by_zookeeper *)c)->member, out);
+    struct by_zookeeper *z = (struct by_zookeeper *)c;
+
+    member_look(z->member, out);
+    out->asked_ms = z->timeout_ms;
+}
+
+static bool survey(struct cluster *c, struct cluster_survey *out, struct err *err)
+{
+    struct by_zookeeper *z = (struct by_zookeeper *)c;
+
+    if (!member_survey(z->member, out, err))
+        return false;
+    out->view.asked_ms = z->timeout_ms;
+    return true;
 }
 
 static void leave(struct cluster *c)
@@ -122,11 +136,13 @@ struct cluster *cluster_zookeeper(struct store *store, const struct cluster_node
                                            .refused = refused,
                                            .ask = ask,
                                            .look = look,
+                                           .survey = survey,
                                            .leave = leave,
                                            .close = close_zookeeper};
     const struct barrier_options barrier = {.id = node->id,
                                             .name = node->name,
                                             .version = node->version,
+                                            .started_ms = node->started_ms,
                                             .suspend_ms = (int64_t)options->timeout_ms * 6 / 10,
                                             .stop_limit_ms = STOP_LIMIT_MS,
                                             .start_limit_ms = START_LIMIT_MS,

@@ -13,6 +13,7 @@ struct cluster_node {
     struct str name;    /* of the machine, for people */
     struct str version; /* of the program */
     struct str store;   /* the id of the store that all nodes have */
+    int64_t started_ms; /* of wall time */
 };
 
 /*

@@ -4,4 +4,5 @@ libmillrace_a_SOURCES += \
 	%D%/member.c %D%/member.h %D%/member_parts.h \
 	%D%/member_run.c \
 	%D%/notes.c %D%/notes.h \
-	%D%/orders.c %D%/orders.h
+	%D%/orders.c %D%/orders.h \
+	%D%/survey.c

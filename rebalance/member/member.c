@@ -73,6 +73,7 @@ void member_free(struct member *m)
     buf_free(&m->registering);
     buf_free(&m->answer);
     cluster_view_free(&m->view);
+    cluster_survey_free(&m->survey);
     stop_fini(&m->stop);
     pthread_cond_destroy(&m->answered_cond);
     lock_fini(&m->lock);
@@ -151,14 +152,6 @@ bool member_ask(struct member *m, enum barrier_ask ask, struct str node, struct 
 void member_look(struct member *m, struct cluster_view *out)
 {
     lock_acquire(&m->lock);
-    out->is_connected = m->view.is_connected;
-    out->is_normal = m->view.is_normal;
-    out->is_open_to_all = m->view.is_open_to_all;
-    out->session = m->view.session;
-    out->revision = m->view.revision;
-    name_set_copy(&out->live, &m->view.live);
-    buf_append(&out->waits, buf_str(&m->view.waits));
-    out->trouble = m->view.trouble;
-    out->since_ms = m->view.since_ms;
+    cluster_view_copy(out, &m->view);
     lock_release(&m->lock);
 }

@@ -55,6 +55,9 @@ void member_refused(struct member *m, struct str thing); /* the store has a newe
  * the coordination did not take it in time; it may yet. */
 bool member_ask(struct member *m, enum barrier_ask ask, struct str node, struct str thing,
                 struct err *err) MUST_CHECK;
+/* Reads the nodes that live and the cluster's state. Blocks for some seconds at most.
+ * ERR_RETRY: the coordination does not answer. Zero-initialise *out. */
+bool member_survey(struct member *m, struct cluster_survey *out, struct err *err) MUST_CHECK;
 /* As of the last turn of the thread; zero-initialise *out, cluster_view_free() frees it. */
 void member_look(struct member *m, struct cluster_view *out);
 

@@ -3,10 +3,12 @@
  *
  *     member.c      its life, and what other threads ask and tell
  *     member_run.c  its thread: events into the barrier, actions out of it
+ *     survey.c      reads the cluster for people, on that thread
  */
 #ifndef REBALANCE_MEMBER_MEMBER_PARTS_H
 #define REBALANCE_MEMBER_MEMBER_PARTS_H
 
+#include "rebalance/cluster/cluster_survey.h"
 #include "rebalance/member/member.h"
 #include "rebalance/member/notes.h"
 #include "rebalance/member/orders.h"
@@ -47,8 +49,14 @@ struct member {
     bool is_done;
     struct buf answer;
     struct cluster_view view;
+    uint64_t survey_asked, surveyed; /* counts requests, and those that were answered */
+    struct cluster_survey survey;    /* the last one */
+    struct err no_survey;            /* why it failed */
 };
 
+#define MEMBER_STATE STR("state") /* the value that has the cluster's state */
+
 void *member_run(void *member);
+void member_take_survey(struct member *m); /* on its thread, outside of the barrier */
 
 #endif

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define LOCK     STR("rebalance")
-#define STATE    STR("state")
+#define STATE    MEMBER_STATE
 #define STORE    STR("store")
 #define REST_MS  1000 /* at most, between looks at the coordination */
 #define AGAIN_MS 300  /* before a call that failed is made, or answered, again */
@@ -412,6 +412,7 @@ static void show(struct member *m)
     m->view.revision = barrier_revision(m->barrier);
     m->view.trouble = m->view.is_connected ? m->trouble : s.why;
     m->view.since_ms = s.since_ms;
+    m->view.timeout_ms = s.timeout_ms;
     lock_release(&m->lock);
 }
 
@@ -423,6 +424,7 @@ static void turn(struct member *m)
     if (clock_mono_ms() >= barrier_due(m->barrier))
         say(m, (struct barrier_event){.kind = BARRIER_TIME});
     show(m);
+    member_take_survey(m);
 }
 
 static int64_t rest_ms(const struct member *m)

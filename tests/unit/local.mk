@@ -21,6 +21,7 @@ unit_tests += \
 	%D%/test_checkpoint \
 	%D%/test_checksum \
 	%D%/test_clock \
+	%D%/test_cluster_change \
 	%D%/test_cluster_simulation \
 	%D%/test_command \
 	%D%/test_commit_wait \

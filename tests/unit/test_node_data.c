@@ -50,6 +50,7 @@ static void make_any(struct node_data *d, struct random *r)
     buf_append_char(&d->id, 'x');
     put_any(&d->name, r);
     put_any(&d->version, r);
+    d->started_ms = random_below(r, 1000);
     d->cloud = (enum cloud_status)random_below(r, CLOUD_REBALANCING + 1);
     d->status = (enum node_status)random_below(r, NODE_NORMAL + 1);
     d->session = random_below(r, 2) == 0 ? SHARED_NUMBER_MAX : random_below(r, 100);

@@ -1,0 +1,68 @@
+#include "config.h"
+
+#include "rebalance/cluster/cluster_survey.h"
+
+#include "src/base/mem.h"
+
+#include <stdlib.h>
+
+void cluster_survey_add(struct cluster_survey *s, struct str id, struct str text)
+{
+    struct node_data *d;
+    struct err ignored;
+
+    s->nodes = mem_resize(s->nodes, s->n + 1, sizeof(*s->nodes));
+    d = &s->nodes[s->n++];
+    *d = (struct node_data){0};
+    if (node_data_parse(d, text, &ignored) && str_equal(buf_str(&d->id), id))
+        return;
+    node_data_free(d);
+    buf_append(&d->id, id);
+}
+
+void cluster_survey_copy(struct cluster_survey *to, const struct cluster_survey *from)
+{
+    cluster_survey_free(to);
+    cluster_state_copy(&to->state, &from->state);
+    cluster_view_copy(&to->view, &from->view);
+    to->n = from->n;
+    to->nodes = mem_alloc(from->n + 1, sizeof(*to->nodes));
+    for (size_t i = 0; i < from->n; i++)
+        node_data_copy(&to->nodes[i], &from->nodes[i]);
+}
+
+void cluster_survey_free(struct cluster_survey *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        node_data_free(&s->nodes[i]);
+    free(s->nodes);
+    cluster_state_free(&s->state);
+    cluster_view_free(&s->view);
+    *s = (struct cluster_survey){0};
+}
+
+const struct node_data *cluster_survey_find(const struct cluster_survey *s, struct str id)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (str_equal(buf_str(&s->nodes[i].id), id))
+            return &s->nodes[i];
+    return NULL;
+}
+
+const char *cluster_survey_word(const struct cluster_survey *s, struct str id)
+{
+    const struct node_data *d = cluster_survey_find(s, id);
+
+    if (d == NULL)
+        return "gone";
+    if (name_set_has(&s->state.left_out, id))
+        return "left out";
+    if (name_set_has(&s->state.evacuated, id))
+        return d->jobs.n > 0 ? "evacuating" : "evacuated";
+    if (!name_set_has(&s->state.members, id))
+        return "starting";
+    return d->session == s->state.session &&
+                   (d->status == NODE_FINISH || d->status == NODE_NORMAL)
+               ? "normal"
+               : "rebalancing";
+}

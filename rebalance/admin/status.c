@@ -11,6 +11,7 @@
 
 #include "rebalance/admin/questions.h"
 #include "rebalance/doctor/doctor.h"
+#include "rebalance/view/cluster.h"
 #include "rebalance/view/known.h"
 #include "rebalance/view/view.h"
 #include "src/store/told.h"
@@ -426,6 +427,7 @@ bool coordinator_status(struct coordinator *co, struct buf *json, struct err *er
     append_nodes(co, &w, v);
     coordinator_append_search(co, &v->engine, &w);
     append_store(co, &w, &v->store);
+    coordinator_put_cluster(&w, v->is_member ? &v->cluster : NULL);
     append_delivery(co, &w);
     append_objects(co, &w, v);
     json_close_object(&w);

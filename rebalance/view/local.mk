@@ -1,6 +1,7 @@
 # What status shows of a table, a topic, a build.
 libmillrace_a_SOURCES += \
 	%D%/build_view.c %D%/build_view.h \
+	%D%/cluster.c %D%/cluster.h \
 	%D%/fan_out.c %D%/fan_out.h \
 	%D%/kept.c \
 	%D%/look.h \

@@ -80,6 +80,8 @@ struct coordinator_view {
     int64_t verify_within_ms; /* 0: a table is never too long without a comparison */
     struct engine_heard engine;
     struct heard store;
+    bool is_member;            /* of a cluster, which is: */
+    struct cluster_view cluster;
     struct store_copy *stored; /* NULL: the store never answered */
     struct topic_view *topics;
     struct table_view *tables;      /* in the order of the definitions */

@@ -22,6 +22,7 @@ unit_tests += \
 	%D%/test_checksum \
 	%D%/test_clock \
 	%D%/test_cluster_change \
+	%D%/test_cluster_checks \
 	%D%/test_cluster_simulation \
 	%D%/test_command \
 	%D%/test_commit_wait \

@@ -118,6 +118,32 @@ static void documents_that_a_pipeline_dropped_are_counted_where_any_are(void **s
     buf_free(&out);
 }
 
+static void assert_cluster(const char *cluster, const char *line)
+{
+    struct buf json = {0}, out = {0};
+
+    buf_printf(&json, "{\"cluster\":%s}", cluster);
+    status_view(&out, (struct render_style){0}, buf_str(&json));
+    if (line == NULL)
+        assert_null(strstr(out.ptr, "Cluster"));
+    else
+        assert_non_null(strstr(out.ptr, line));
+    buf_free(&json);
+    buf_free(&out);
+}
+
+static void a_cluster_has_a_line_that_says_for_whom_it_waits(void **state)
+{
+    (void)state;
+    assert_cluster("null", NULL);
+    assert_cluster("{\"normal\":true,\"nodes\":3,\"waits_for\":\"\"}",
+                   "\nCluster: 3 nodes, normal\n");
+    assert_cluster("{\"normal\":false,\"nodes\":3,\"waits_for\":\"waits for node b\"}",
+                   "\nCluster: 3 nodes, waits for node b\n");
+    assert_cluster("{\"normal\":false,\"nodes\":1,\"waits_for\":\"\"}",
+                   "\nCluster: 1 node, not normal yet\n");
+}
+
 static void a_build_that_has_written_its_rows_shows_its_step_and_no_estimate(void **state)
 {
     struct buf out = {0};
@@ -196,6 +222,7 @@ static void a_text_is_cut_in_the_middle(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cluster_has_a_line_that_says_for_whom_it_waits),
         cmocka_unit_test(no_line_is_wider_than_the_window),
         cmocka_unit_test(a_long_name_keeps_its_start_and_its_end),
         cmocka_unit_test(a_pipe_gets_every_name_whole),

@@ -71,6 +71,25 @@ static void view_head(struct buf *out, struct render_style style, struct str jso
     }
 }
 
+/* Only of a store that is shared. */
+static void view_cluster(struct buf *out, struct str json)
+{
+    uint64_t n = 0;
+    bool is_normal = false;
+
+    if (!json_find_bool(json, "/cluster/normal", &is_normal))
+        return;
+    json_find_u64(json, "/cluster/nodes", &n);
+    buf_append(out, STR("Cluster: "));
+    human_count(out, n);
+    buf_append(out, n == 1 ? STR(" node, ") : STR(" nodes, "));
+    if (has_text(json, "/cluster/waits_for"))
+        put(out, json, "/cluster/waits_for", RENDER_TEXT);
+    else
+        buf_append(out, is_normal ? STR("normal") : STR("not normal yet"));
+    buf_append_char(out, '\n');
+}
+
 /* List the engine's addresses only if there are several; the head shows a single one. */
 static void view_addresses(struct buf *out, struct render_style style, struct str json)
 {
@@ -367,6 +386,7 @@ static void view_all(struct buf *out, struct render_style style, struct str json
     json_find(json, "/topics", &topics);
     json_find(json, "/tables", &tables);
     view_head(out, style, json);
+    view_cluster(out, json);
     doctor_view_verdict(out, json, warned);
     view_addresses(out, style, json);
     view_nodes(out, style, json);

@@ -59,6 +59,13 @@ void api_explain(struct api_call *c);
 void api_mapping(struct api_call *c);
 void api_columns(struct api_call *c);
 
+/* Nodes that share the store; args[0] names one. */
+void api_nodes(struct api_call *c);
+void api_node_rebalance(struct api_call *c);
+void api_node_evacuate(struct api_call *c);
+void api_node_admit(struct api_call *c);
+void api_topic_move(struct api_call *c); /* the topic args[0] */
+
 /* Index versions and builds of the table args[0]. */
 void api_index_create(struct api_call *c);
 void api_index_set(struct api_call *c);

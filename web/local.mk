@@ -5,6 +5,7 @@ libmillrace_a_SOURCES += \
 	%D%/api_definitions.c \
 	%D%/api_delivery.c \
 	%D%/api_index.c \
+	%D%/api_node.c \
 	%D%/api_pause.c \
 	%D%/api_status.c \
 	%D%/api_verify.c \

@@ -12,6 +12,9 @@ libmillrace_a_SOURCES += \
 	%D%/live_check.c %D%/live_check.h \
 	%D%/mapping.c \
 	%D%/metrics.c \
+	%D%/node_change.c \
+	%D%/node_list.c %D%/node_list.h \
+	%D%/nodes.h \
 	%D%/questions.h \
 	%D%/search.c %D%/search.h \
 	%D%/settings.h \

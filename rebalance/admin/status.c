@@ -427,7 +427,7 @@ bool coordinator_status(struct coordinator *co, struct buf *json, struct err *er
     append_nodes(co, &w, v);
     coordinator_append_search(co, &v->engine, &w);
     append_store(co, &w, &v->store);
-    coordinator_put_cluster(&w, v->is_member ? &v->cluster : NULL);
+    coordinator_put_cluster(&w, v->cluster);
     append_delivery(co, &w);
     append_objects(co, &w, v);
     json_close_object(&w);

@@ -41,7 +41,7 @@ void cluster_survey_free(struct cluster_survey *s)
     *s = (struct cluster_survey){0};
 }
 
-const struct node_data *cluster_survey_find(const struct cluster_survey *s, struct str id)
+static const struct node_data *find(const struct cluster_survey *s, struct str id)
 {
     for (size_t i = 0; i < s->n; i++)
         if (str_equal(buf_str(&s->nodes[i].id), id))
@@ -51,7 +51,7 @@ const struct node_data *cluster_survey_find(const struct cluster_survey *s, stru
 
 const char *cluster_survey_word(const struct cluster_survey *s, struct str id)
 {
-    const struct node_data *d = cluster_survey_find(s, id);
+    const struct node_data *d = find(s, id);
 
     if (d == NULL)
         return "gone";

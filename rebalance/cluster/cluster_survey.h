@@ -26,9 +26,6 @@ void cluster_survey_add(struct cluster_survey *s, struct str id, struct str text
 void cluster_survey_copy(struct cluster_survey *to, const struct cluster_survey *from);
 void cluster_survey_free(struct cluster_survey *s);
 
-/* NULL: the node does not live. */
-const struct node_data *cluster_survey_find(const struct cluster_survey *s, struct str id);
-
 /*
  * Returns how a node is, in a word: "normal", "rebalancing" (others wait for it), "starting"
  * (no rebalance has counted on it yet), "left out" (it lives and did not answer), "evacuating",

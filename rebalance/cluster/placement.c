@@ -238,12 +238,22 @@ void placement_make(const struct placement *p, size_t *owners)
     free(m.units);
 }
 
-/* A node's name, or its id; a node that is gone has only its id. */
+static size_t count_names(const struct placement *p, struct str name)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->n_nodes; i++)
+        n += str_equal(p->nodes[i].name, name);
+    return n;
+}
+
+/* A node's name; its id if the node is gone, or another one has that name. */
 static struct str name_of(const struct placement *p, struct str id)
 {
     for (size_t i = 0; i < p->n_nodes; i++)
-        if (str_equal(p->nodes[i].id, id))
-            return p->nodes[i].name.len > 0 ? p->nodes[i].name : id;
+        if (str_equal(p->nodes[i].id, id) && p->nodes[i].name.len > 0 &&
+            count_names(p, p->nodes[i].name) == 1)
+            return p->nodes[i].name;
     return id.len > 0 ? id : STR("nobody");
 }
 

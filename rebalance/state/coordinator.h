@@ -3,13 +3,12 @@
  *
  * It owns the pipelines (one per topic), the builds and the one delivery, and applies
  * definitions at run time. The calls that serve API routes and commands stand in headers beside
- * their sources: rebalance/admin (definitions.h, questions.h, settings.h, drain.h),
+ * their sources: rebalance/admin (definitions.h, questions.h, settings.h, drain.h, nodes.h),
  * rebalance/version/index.h, rebalance/topic/orders.h, rebalance/dead_letter/orders.h,
  * rebalance/verify/verify.h, rebalance/trace/trace.h. All of them keep the rules that follow.
- * Answers are JSON:
- * one object, whose "schema" member names the versioned form (docs/api.md). A refusal is
- * ERR_REJECT with the HTTP status in err.code (400, 404, 409, 422); temporary trouble is
- * ERR_RETRY (503).
+ * Answers are JSON: one object, whose "schema" member names the versioned form (docs/api.md). A
+ * refusal is ERR_REJECT with the HTTP status in err.code (400, 404, 409, 422); temporary
+ * trouble is ERR_RETRY (503).
  *
  * A coordinator that is open but not started serves the commands that work without a daemon
  * (apply, export, explain, mapping, doctor, list).

@@ -342,8 +342,8 @@ void coordinator_check_topic(const struct coordinator_view *v, const struct topi
 
 void coordinator_check_known(const struct coordinator_view *v, struct doctor_list *l)
 {
-    if (v->is_member)
-        coordinator_check_cluster(&v->cluster, l);
+    if (v->cluster != NULL)
+        coordinator_check_cluster(v->cluster, l);
     for (size_t i = 0; i < v->definitions->n_topics; i++)
         if (!v->topics[i].told.is_others)
             check_topic(v, &v->topics[i], l);

@@ -90,9 +90,10 @@ static struct coordinator_view *make(struct coordinator *co, const struct topics
     v->catalogue = coordinator_catalogue(co);
     v->now_ms = clock_wall_ms();
     v->verify_within_ms = co->opt.verify_within_ms;
-    v->is_member = co->opt.is_shared && co->delivery != NULL;
-    if (v->is_member)
-        cluster_look(co->cluster, &v->cluster);
+    if (coordinator_is_shared(co) && co->delivery != NULL) {
+        v->cluster = arena_alloc(v->arena, 1, sizeof(*v->cluster));
+        cluster_look(co->cluster, v->cluster);
+    }
     v->topics = arena_alloc(v->arena, v->definitions->n_topics + 1, sizeof(*v->topics));
     v->tables = arena_alloc(v->arena, v->definitions->n_tables + 1, sizeof(*v->tables));
     v->findings = findings_all(co->findings, v->arena, &v->n_findings);
@@ -118,7 +119,8 @@ struct coordinator_view *coordinator_view_of(struct coordinator *co, const struc
 
 void coordinator_view_free(struct coordinator_view *v)
 {
-    cluster_view_free(&v->cluster);
+    if (v->cluster != NULL)
+        cluster_view_free(v->cluster);
     store_copy_unref(v->stored);
     definitions_unref(v->definitions);
     catalogue_unref(v->catalogue);

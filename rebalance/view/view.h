@@ -80,9 +80,8 @@ struct coordinator_view {
     int64_t verify_within_ms; /* 0: a table is never too long without a comparison */
     struct engine_heard engine;
     struct heard store;
-    bool is_member;            /* of a cluster, which is: */
-    struct cluster_view cluster;
-    struct store_copy *stored; /* NULL: the store never answered */
+    struct cluster_view *cluster; /* NULL: the store is shared with nobody */
+    struct store_copy *stored;    /* NULL: the store never answered */
     struct topic_view *topics;
     struct table_view *tables;      /* in the order of the definitions */
     const struct finding *findings; /* of the last look at the engine */

@@ -14,6 +14,7 @@ libmillrace_a_SOURCES += \
 	%D%/index.c \
 	%D%/init.c \
 	%D%/init_config.c %D%/init_config.h \
+	%D%/node.c \
 	%D%/noun.c \
 	%D%/pause.c \
 	%D%/report.c %D%/report.h \

@@ -48,6 +48,11 @@ COLUMNS(log_columns, {"AT", "/at", RENDER_TEXT}, {"TABLE", "/table", RENDER_TEXT
         {"INDEX", "/index", RENDER_TEXT}, {"VERSION", "/version", RENDER_COUNT},
         {"EVENT", "/event", RENDER_TEXT}, {"DETAIL", "/detail/text", RENDER_TEXT});
 
+COLUMNS(node_columns, {"NODE", "/name", RENDER_TEXT}, {"ID", "/id", RENDER_SHORT},
+        {"STATE", "/state", RENDER_STATE}, {"VERSION", "/version", RENDER_TEXT},
+        {"SINCE", "/since", RENDER_TEXT}, {"LAST TOLD", "/told", RENDER_SPARE},
+        {"TOPICS", "/topics", RENDER_LIST});
+
 /* How to print the answer of a list; the schema names the noun. */
 static const struct list_view {
     const char *noun;
@@ -68,6 +73,7 @@ static const struct list_view {
     VIEW("index", "indexes", "indexes", index_columns),
     VIEW("job", "jobs", "jobs", job_columns),
     VIEW("report", "reports", "reports", report_columns),
+    VIEW("node", "nodes", "nodes", node_columns),
     VIEW("log", "log", "events", log_columns),
 };
 
@@ -94,6 +100,16 @@ static const struct list_view *list_view_of_schema(struct str json)
     return view;
 }
 
+/* Append for whom the nodes wait, if they do. */
+static void add_wait(struct buf *out, struct str json)
+{
+    struct buf waits = {0};
+
+    if (json_find_text(json, "/cluster/waits_for", &waits) && waits.len > 0)
+        buf_printf(out, "\nThe cluster %s\n", waits.ptr);
+    buf_free(&waits);
+}
+
 static void view_list(struct buf *out, struct render_style style, struct str json)
 {
     const struct list_view *view = list_view_of_schema(json);
@@ -105,6 +121,7 @@ static void view_list(struct buf *out, struct render_style style, struct str jso
         buf_printf(out, "no %s\n", view->none);
     else
         render_table(out, style, items, view->columns, view->n_columns);
+    add_wait(out, json);
 }
 
 static void list_path(struct call *call, const struct invocation *inv)

@@ -94,6 +94,21 @@ static const struct command_option pause_options[] = {
     END,
 };
 
+#define CHANGE                                                                       \
+    {"dry-run", 'n', NULL, "show what would move, and move nothing", NULL}, YES,     \
+        {"wait", 'w', NULL, "wait until all has moved (this is the default)", NULL}, \
+    {                                                                                \
+        "no-wait", 0, NULL, "return at once", NULL                                   \
+    }
+
+static const struct command_option node_options[] = {CHANGE, END};
+
+static const struct command_option move_options[] = {
+    {"to", 0, "NODE", "the node, by its name or id; any: wherever it fits", "node"},
+    CHANGE,
+    END,
+};
+
 #define WHICH                                                                   \
     {"topic", 0, "NAME", "only this topic", "topic"},                           \
         {"table", 0, "NAME", "only this table", "table"},                       \
@@ -338,6 +353,13 @@ static const struct command list[] = {
      "that is back.  Also retries indexes that are held.",
      NEED_DAEMON, command_topic_resume, NULL, 1, 1, NO_OPTIONS, "topic", false,
      "topic resume shop"},
+    {"topic move", "TOPIC", "let another node follow a topic",
+     "Shows what would move, asks, and waits until the topic runs on the node.  The cluster "
+     "keeps it there as long as the node lives and is not evacuated, and moves other topics "
+     "to share them evenly; --to any lets the cluster choose again.  Topics whose tables "
+     "share an index, or that have the same group, move together.",
+     NEED_DAEMON, command_topic_move, NULL, 1, 1, move_options, "topic", false,
+     "topic move shop --to db2"},
     LIST("database", "databases", "", NULL, "database list"),
     GET("database", "database get shop"),
     DELETE("database", "Removes only a database that no table names.",
@@ -359,6 +381,30 @@ static const struct command list[] = {
      NEED_STORE, command_columns, NULL, 1, 1, NO_OPTIONS, NULL, false,
      "table columns generate shop.orders"},
     LIST("relation", "relations", "[TABLE]", "table", "relation list shop.orders"),
+    {"node list", "", "list the nodes that share the store",
+     "For each node: its name and the start of its id, its state, its version, since when it "
+     "runs, and the topics that it follows.  normal: it works; rebalancing: others wait for "
+     "it; starting: it has come; left out: it lives and did not answer; evacuating, "
+     "evacuated: it gives its topics away, or has none; gone: it does not live.  Then for "
+     "whom the cluster waits.",
+     NEED_DAEMON, command_list, "node", 0, 0, NO_OPTIONS, NULL, false, "node list"},
+    {"node get", "NODE", "show one node", NULL, NEED_DAEMON, command_get, "node", 1, 1,
+     NO_OPTIONS, "node", false, "node get db2"},
+    {"node rebalance", "", "share the topics evenly",
+     "Shows what would move, asks, and waits until all has moved.  The cluster does this by "
+     "itself when a node comes or goes.  What does not move is not interrupted.",
+     NEED_DAEMON, command_node_rebalance, NULL, 0, 0, node_options, NULL, false,
+     "node rebalance --dry-run"},
+    {"node evacuate", "NODE", "move a node's topics away, and give it none",
+     "For a node that is to be stopped, updated or removed.  Shows what would move, asks, and "
+     "waits until all has moved.  The node delivers what it has read and stores each position, "
+     "so that the others go on from there.  It takes no topic until millrace node admit, also "
+     "after a restart.  Interrupting the command does not stop the moves.",
+     NEED_DAEMON, command_node_evacuate, NULL, 1, 1, node_options, "node", false,
+     "node evacuate db2"},
+    {"node admit", "NODE", "give an evacuated node topics again",
+     "Shows what would move, asks, and waits until all has moved.", NEED_DAEMON,
+     command_node_admit, NULL, 1, 1, node_options, "node", false, "node admit db2"},
     LIST("version", "index versions", "[INDEX]", "index", "version list orders"),
     LIST("job", "builds and other long jobs, with their progress", "", NULL, "job list"),
     GET("job", "job get 7"),

@@ -4,6 +4,7 @@
 
 #include "rebalance/admin/definitions.h"
 #include "rebalance/admin/drain.h"
+#include "rebalance/admin/nodes.h"
 #include "rebalance/admin/questions.h"
 #include "rebalance/admin/settings.h"
 #include "rebalance/build/job.h"
@@ -220,6 +221,21 @@ bool coordinator_topic_resume(struct coordinator *co, struct str topic, struct b
 {
     (void)co;
     return called(json, err, "topic resume %.*s", (int)topic.len, topic.ptr);
+}
+
+bool coordinator_nodes(struct coordinator *co, struct str name, struct buf *json,
+                       struct err *err)
+{
+    (void)co;
+    return called(json, err, "nodes %.*s", (int)name.len, name.ptr);
+}
+
+bool coordinator_change_nodes(struct coordinator *co, const struct node_request *r,
+                              struct buf *json, struct err *err)
+{
+    (void)co;
+    return called(json, err, "change nodes %d node=%.*s topic=%.*s dry_run=%d", (int)r->ask,
+                  (int)r->node.len, r->node.ptr, (int)r->topic.len, r->topic.ptr, r->dry_run);
 }
 
 bool coordinator_explain(struct coordinator *co, struct str table, struct str key,

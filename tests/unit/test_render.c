@@ -37,6 +37,23 @@ static void columns_are_aligned_and_numbers_stand_on_the_right(void **state)
         "\n");
 }
 
+static void an_id_is_short_and_a_list_has_commas(void **state)
+{
+    static const struct render_column columns[] = {{"ID", "/id", RENDER_SHORT},
+                                                   {"TOPICS", "/topics", RENDER_LIST},
+                                                   {"END", "/end", RENDER_TEXT}};
+
+    (void)state;
+    assert_table(
+        "[{\"id\":\"1d0c8f2a-33\",\"topics\":[\"a\",\"b\\n\"],\"end\":\"x\"},"
+        "{\"id\":\"7e51\",\"topics\":[],\"end\":\"y\"},{\"topics\":[1],\"end\":\"z\"}]",
+        columns, ARRAY_LEN(columns),
+        "ID        TOPICS  END\n"
+        "1d0c8f2a  a, b    x\n"
+        "7e51              y\n"
+        "                  z\n");
+}
+
 static void wide_and_combining_characters_keep_the_columns_straight(void **state)
 {
     static const struct render_column columns[] = {{"A", "/a", RENDER_TEXT},
@@ -201,6 +218,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_are_aligned_and_numbers_stand_on_the_right),
+        cmocka_unit_test(an_id_is_short_and_a_list_has_commas),
         cmocka_unit_test(wide_and_combining_characters_keep_the_columns_straight),
         cmocka_unit_test(what_could_steer_a_terminal_is_shown_and_not_sent),
         cmocka_unit_test(a_state_has_a_mark_where_the_terminal_takes_it),

@@ -44,6 +44,7 @@ struct render_style render_style_stdout(void)
 /* ---- one value ---- */
 
 #define START_MAX 60 /* characters of a RENDER_START */
+#define SHORT_MAX 8  /* bytes of a RENDER_SHORT */
 
 static const struct look {
     const char *word, *mark, *colour;
@@ -58,7 +59,9 @@ static const struct look {
     {"history", "○", "2"},    {"skip", "○", "2"},       {"up", "●", "32"},
     {"retired", "○", "2"},    {"dropped", "○", "2"},    {"away", "▲", "33"},
     {"untried", "○", "2"},    {"astray", "■", "31"},    {"kept", "○", "2"},
-    {"returning", "◐", "34"},
+    {"returning", "◐", "34"}, {"normal", "●", "32"},    {"rebalancing", "◐", "34"},
+    {"starting", "◐", "34"},  {"left out", "■", "31"},  {"evacuating", "◐", "34"},
+    {"evacuated", "○", "2"},  {"gone", "▲", "33"},
 };
 
 static void add_state(struct buf *out, struct render_style style, struct str word)
@@ -116,6 +119,23 @@ static void add_start(struct buf *out, struct render_style style, struct str tex
         buf_append(out, style.marks ? STR("…") : STR("..."));
 }
 
+static void add_list(struct buf *out, struct str raw)
+{
+    struct json_reader r;
+    struct buf text = {0};
+    const char *comma = "";
+
+    json_reader_init(&r, raw);
+    if (json_enter_array(&r))
+        while (json_next_element(&r) && json_read_text(&r, &text)) {
+            buf_append(out, str_from(comma));
+            screen_safe(out, buf_str(&text));
+            buf_clear(&text);
+            comma = ", ";
+        }
+    buf_free(&text);
+}
+
 static void add_raw(struct buf *out, struct render_style style, struct str raw,
                     enum render_kind kind)
 {
@@ -137,6 +157,10 @@ static void add_raw(struct buf *out, struct render_style style, struct str raw,
         buf_append(out, str_equal(raw, STR("true")) ? STR("yes") : STR(""));
     else if (kind == RENDER_START)
         add_start(out, style, buf_str(&text));
+    else if (kind == RENDER_LIST)
+        add_list(out, raw);
+    else if (kind == RENDER_SHORT)
+        screen_safe(out, (struct str){text.ptr, text.len < SHORT_MAX ? text.len : SHORT_MAX});
     else if (kind == RENDER_TEXT || kind == RENDER_SPARE || raw.ptr[0] == '"')
         screen_safe(out, buf_str(&text));
     else

@@ -31,6 +31,8 @@ enum render_kind {
     RENDER_YES,   /* "yes" or nothing */
     RENDER_START, /* the first 60 characters of a text */
     RENDER_SPARE, /* a text whose column a narrow window does without */
+    RENDER_SHORT, /* the first 8 characters of an id */
+    RENDER_LIST,  /* the texts of a list, with commas */
 };
 
 struct render_column {

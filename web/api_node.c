@@ -1,0 +1,59 @@
+#include "config.h"
+
+#include "web/api.h"
+
+#include "rebalance/admin/nodes.h"
+#include "web/body.h"
+#include "web/request.h"
+
+#include <cJSON.h>
+
+void api_nodes(struct api_call *c)
+{
+    struct err err = {0};
+
+    answer(c, 200, coordinator_nodes(c->api->coordinator, c->args[0], &c->res->body, &err),
+           &err);
+}
+
+static void change(struct api_call *c, enum barrier_ask ask, const char *const *members)
+{
+    struct node_request r = {.ask = ask, .node = STR(""), .topic = STR("")};
+    struct err err = {0};
+    cJSON *body = NULL;
+    bool ok = body_parse(&body, c->req, members, &err) &&
+              body_bool(body, "dry_run", &r.dry_run, &err) &&
+              body_str(body, "to", &r.node, &err);
+
+    *(ask == BARRIER_ASK_MOVE ? &r.topic : &r.node) = c->args[0];
+    if (ok && ask == BARRIER_ASK_MOVE && r.node.len == 0)
+        ok = err_set_code(&err, ERR_REJECT, "http", 400,
+                          "to which node? give \"to\": a name, an id, or \"any\"");
+    ok = ok && coordinator_change_nodes(c->api->coordinator, &r, &c->res->body, &err);
+    answer(c, r.dry_run ? 200 : 202, ok, &err);
+    cJSON_Delete(body);
+}
+
+static const char *const dry_run_only[] = {"dry_run", NULL};
+
+void api_node_rebalance(struct api_call *c)
+{
+    change(c, BARRIER_ASK_REBALANCE, dry_run_only);
+}
+
+void api_node_evacuate(struct api_call *c)
+{
+    change(c, BARRIER_ASK_EVACUATE, dry_run_only);
+}
+
+void api_node_admit(struct api_call *c)
+{
+    change(c, BARRIER_ASK_ADMIT, dry_run_only);
+}
+
+void api_topic_move(struct api_call *c)
+{
+    static const char *const members[] = {"to", "dry_run", NULL};
+
+    change(c, BARRIER_ASK_MOVE, members);
+}

@@ -3,6 +3,7 @@
 
 #include "tests/component/zookeeper_rig.h"
 
+#include "rebalance/cluster/cluster_survey.h"
 #include "rebalance/member/member.h"
 
 #include "src/base/arena.h"
@@ -10,6 +11,7 @@
 #include "src/base/thread.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define THINGS 10
 #define NODES  3
@@ -345,6 +347,40 @@ static void who_has_another_store_is_no_node_and_says_so(void **state)
     wait_until_they_have(THINGS, 0, 0);
 }
 
+/* What people see: who has what. Whoever is cut off says so soon. */
+static void a_survey_reads_every_node_that_lives_or_says_that_nobody_answers(void **state)
+{
+    struct proxy *p = proxy_start(server_port());
+    struct cluster_survey s = {0};
+    struct err err = {0};
+    const int64_t began_ms = clock_mono_ms();
+
+    (void)state;
+    enter(0, 0);
+    enter(1, proxy_port(p));
+    wait_until_they_have(5, 5, 0);
+    wait_until_normal(0);
+    wait_until_normal(1);
+    if (!member_survey(players[1].m, &s, &err))
+        fail_msg("%s", err.msg);
+    assert_int_equal(s.n, 2);
+    assert_int_equal(s.nodes[0].jobs.n, 5);
+    assert_int_equal(s.nodes[1].jobs.n, 5);
+    assert_string_equal(cluster_survey_word(&s, STR("node-0")), "normal");
+    assert_int_equal(s.state.session, s.view.session);
+    assert_true(s.view.is_normal);
+    assert_int_equal(s.view.timeout_ms, TIMEOUT_MS);
+    cluster_survey_free(&s);
+    proxy_set(p, PROXY_FREEZE);
+    while (member_survey(players[1].m, &s, &err) && clock_mono_ms() < began_ms + LIMIT_MS)
+        cluster_survey_free(&s);
+    assert_int_equal(err.kind, ERR_RETRY);
+    assert_non_null(strstr(err.msg, "fix: "));
+    proxy_set(p, PROXY_PASS);
+    leave(1);
+    proxy_stop(p);
+}
+
 #define MEMBERS_TEST(name) cmocka_unit_test_setup_teardown(name, open_book, close_book)
 
 static const struct CMUnitTest tests[] = {
@@ -352,5 +388,6 @@ static const struct CMUnitTest tests[] = {
     MEMBERS_TEST(who_is_cut_off_ends_its_work_and_others_take_it_over),
     MEMBERS_TEST(a_node_that_is_evacuated_has_nothing_until_it_is_admitted),
     MEMBERS_TEST(who_has_another_store_is_no_node_and_says_so),
+    MEMBERS_TEST(a_survey_reads_every_node_that_lives_or_says_that_nobody_answers),
 };
 const struct test_part members_part = {tests, ARRAY_LEN(tests)};

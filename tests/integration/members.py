@@ -1,5 +1,7 @@
 """Several daemons with one store, and a ZooKeeper that tells them of each other."""
 import contextlib
+import datetime
+import json
 import os
 import threading
 
@@ -66,6 +68,67 @@ class Positions(threading.Thread):
             raise Failed("stored positions went back: " + "; ".join(self.wrong))
 
 
+class Changes:
+    """While rows of all topics change, nothing that the store has as delivered is read again.
+
+    A trigger notes each position that is stored, and when."""
+
+    def __init__(self, m):
+        self.m = m
+        self.notes = f"{store_of(m.w)}_notes"
+        self.stop = threading.Event()
+        self.failures = []
+        self.thread = threading.Thread(target=self.run)
+
+    def __enter__(self):
+        note = f"INSERT INTO {self.notes}.place (at, topic, file, place) VALUES (UTC_TIMESTAMP(6), NEW.topic, NEW.log_file, NEW.log_offset)"
+        self.m.w.db.sql(f"DROP DATABASE IF EXISTS {self.notes}", f"CREATE DATABASE {self.notes}",
+                        f"CREATE TABLE {self.notes}.place (id INT AUTO_INCREMENT PRIMARY KEY, at DATETIME(6), topic VARCHAR(200), file TEXT, place BIGINT)",
+                        *(f"CREATE TRIGGER {store_of(self.m.w)}.note_{when} AFTER {when} ON checkpoint FOR EACH ROW {note}" for when in ("INSERT", "UPDATE")),
+                        schema=store_of(self.m.w))
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stop.set()
+        self.thread.join()
+        for topic in self.m.schemas:
+            places = [place for _, place in self.places(topic)]
+            if not places or places != sorted(places):
+                raise Failed(f"the positions of {topic} went back: {places}")
+        self.m.w.db.sql(f"DROP DATABASE {self.notes}", *(f"DROP TRIGGER {store_of(self.m.w)}.note_{when}" for when in ("INSERT", "UPDATE")))
+        if self.failures:
+            raise self.failures[0]
+
+    def run(self):
+        value = 1000
+        try:
+            while not self.stop.wait(0.01):
+                value += 1
+                self.m.change(value)
+        except Exception as e:  # the main thread tells
+            self.failures.append(e)
+
+    def places(self, topic):
+        """[(when, (file, offset))] as they were stored."""
+        rows = self.m.w.db.sql(f"SELECT at, file, place FROM {self.notes}.place WHERE topic = '{topic}' ORDER BY id")
+        return [(at, (file, offset)) for at, file, offset in rows]
+
+    def goes_on(self, node, topic):
+        """The node began to read the topic with the last transaction that the store has as done, which it skips."""
+        line = [line for line in log_of(node) if line.get("msg") == "following the binlog" and line.get("topic") == topic][-1]
+        began = datetime.datetime.fromisoformat(line["ts"].removesuffix("Z"))
+        file, done = [place for at, place in self.places(topic) if at <= began][-1]
+        events = self.m.w.db.sql(f"SHOW BINLOG EVENTS IN '{file}' FROM {line['offset']} LIMIT 100") if line["file"] == file else []
+        if len([kind for _, at, kind, *_ in events if at < done and "gtid" in kind.lower()]) != 1:
+            raise Failed(f"{topic} was done up to {file}:{done}, and is read from {line['file']}:{line['offset']}: {events}")
+
+
+def log_of(node):
+    with open(node.log, encoding="utf-8") as f:
+        return [json.loads(line) for line in f if line.startswith("{")]
+
+
 class Members:
     """Nodes that share topics; each topic has a schema with a table `thing`."""
 
@@ -120,7 +183,7 @@ class Members:
             if node.process is None or node.process.poll() is not None or is_stopped(node.process.pid):
                 continue
             for topic in node.json("status", ok=(0, 1))["topics"]:
-                if topic["state"] == "running" and topic.get("owner", node.config["node_name"]) == node.config["node_name"]:
+                if topic["state"] == "running" and topic["told_ms"] == 0:
                     owners.setdefault(topic["name"], []).append(node.config["node_name"])
         return owners
 
@@ -138,6 +201,17 @@ class Members:
         name, = self.owners()[schema]
         return next(node for node in self.nodes if node.config["node_name"] == name)
 
+    def node(self, name):
+        return next(node for node in self.nodes if node.config["node_name"] == name)
+
+    def has(self, name):
+        """The topics that run at this node, and at no other one."""
+        return sorted(topic for topic, at in self.owners().items() if at == [name])
+
+    def listed(self, name):
+        """What `node list` says of the node of this name or id."""
+        return next(node for node in self.alive().json("node", "list")["items"] if name in (node["name"], node["id"]))
+
     def topics_of(self, i):
         return [topic for topic, at in self.owners().items() if self.nodes[i].config["node_name"] in at]
 
@@ -146,8 +220,10 @@ class Members:
             self.w.db.sql(f"UPDATE {schema}.thing SET a = {value} WHERE id = 1", f"REPLACE INTO {schema}.thing VALUES ({value}, 0)")
 
     def equal(self, seconds=40):
-        alive = next(node for node in self.nodes if node.process is not None and node.process.poll() is None)
-        self.w.equal(alive, seconds=seconds)
+        self.w.equal(self.alive(), seconds=seconds)
+
+    def alive(self):
+        return next(node for node in self.nodes if node.process is not None and node.process.poll() is None)
 
     @contextlib.contextmanager
     def kazoo(self):

@@ -6,7 +6,7 @@ import time
 
 from kazoo.exceptions import NotEmptyError
 
-from members import Load, Members
+from members import Changes, Load, Members
 from servers import Failed, let_pass, stays, wait_until
 from test_one_store import on_store
 
@@ -180,4 +180,91 @@ def test_at_rest_nodes_ask_zookeeper_for_nothing(w):
     most = (time.monotonic() - begin) / (4 / 3) + 2  # the client's heartbeats: three in a time-out
     if len(before) != 3 or set(before) != set(after) or any(after[at] - before[at] > most for at in before):
         raise Failed(f"more than {most:.0f} requests: from {before} to {after}")
+    m.end()
+
+
+def lines(done):
+    """What a command shows that moves, as {thing: (from, to)}."""
+    return {thing: tuple(ends.split(" -> ")) for thing, _, ends in (line.partition(": ") for line in done.splitlines()) if " -> " in ends}
+
+
+def said(done, *words):
+    for word in words:
+        if word not in done.stdout + done.stderr:
+            raise Failed(f"no {word!r} in:\n{done.stdout}{done.stderr}")
+
+
+def test_a_node_is_evacuated_for_its_update_and_admitted_again(w):
+    m = Members(w).start()
+    with Changes(m) as changes:
+        before = m.has("node-1")
+        plan = lines(m.nodes[0].command("node", "evacuate", "node-1", "--dry-run").stdout)
+        if sorted(plan) != [f"topic/{topic}" for topic in before] or any(ends[0] != "node-1" for ends in plan.values()):
+            raise Failed(f"node-1 has {before}, and the plan is {plan}")
+        said(m.nodes[0].command("node", "evacuate", "node-1", ok=(2,)), "needs --yes", *(f"{thing}: node-1 -> " for thing in plan))
+        if m.has("node-1") != before:
+            raise Failed("a plan that was not accepted has moved something")
+        m.nodes[0].command("node", "evacuate", "node-1", "--yes")
+        if m.has("node-1") or not m.are_shared({"node-0", "node-2"}):
+            raise Failed(f"it has returned, and topics are at {m.owners()}")
+        for thing, (_, to) in plan.items():
+            topic = thing.removeprefix("topic/")
+            if topic not in m.has(to):
+                raise Failed(f"{thing} was to go to {to}, and topics are at {m.owners()}")
+            changes.goes_on(m.node(to), topic)
+        node = m.listed("node-1")["id"]
+        m.nodes[1].stop()
+        if m.listed(node)["state"] != "gone" or not m.listed(node)["evacuated"]:
+            raise Failed(f"it has stopped, and is {m.listed(node)}")
+        m.nodes[1].start()
+        wait_until("it is back, without topics", lambda: m.listed(node)["state"] == "evacuated", 30)
+        m.nodes[2].command("node", "admit", node[:8], "--yes")
+        if not m.are_shared({"node-0", "node-1", "node-2"}):
+            raise Failed(f"it was admitted, and topics are at {m.owners()}")
+        for topic in m.has("node-1"):
+            changes.goes_on(m.nodes[1], topic)
+    m.equal()
+    m.end()
+
+
+def test_a_topic_moves_to_the_node_that_a_person_names(w):
+    m = Members(w).start()
+    topic = m.has("node-0")[0]
+    with Changes(m) as changes:
+        plan = lines(m.nodes[1].command("topic", "move", topic, "--to", "node-2", "--dry-run").stdout)
+        if plan[f"topic/{topic}"] != ("node-0", "node-2"):
+            raise Failed(f"the plan is {plan}")
+        m.nodes[1].command("topic", "move", topic, "--to", "node-2", "--yes")
+        if topic not in m.has("node-2") or not m.are_shared({"node-0", "node-1", "node-2"}):
+            raise Failed(f"it was to go to node-2, and topics are at {m.owners()}")
+        changes.goes_on(m.nodes[2], topic)
+        said(m.nodes[1].command("topic", "move", topic, "--to", "any", "--yes"), "done")
+        m.nodes[1].command("node", "rebalance", "--yes")
+        if not m.are_shared({"node-0", "node-1", "node-2"}):
+            raise Failed(f"topics are at {m.owners()}")
+        m.nodes[0].command("topic", "move", "none", "--to", "node-1", "--yes", ok=(1,))
+    m.equal()
+    m.end()
+
+
+def test_wishes_that_cannot_be_met_are_refused_with_a_way_out(w):
+    m = Members(w, nodes=2, topics=2)
+    m.nodes[1].configure(node_name="node-0")
+    m.start()
+    wait_until("the cluster is normal", lambda: m.nodes[0].json("status", ok=(0, 1))["cluster"]["normal"], 30)
+    ids = [node["id"] for node in m.nodes[0].json("node", "list")["items"]]
+    said(m.nodes[0].command("node", "evacuate", "node-0", "--yes", ok=(1,)), "2 nodes are called node-0", "give the id")
+    said(m.nodes[0].command("node", "evacuate", "node-7", "--yes", ok=(1,)), "there is no node node-7", "millrace node list")
+    said(m.nodes[0].command("topic", "move", "none", "--to", ids[0], "--yes", ok=(1,)), "there is no topic none", "millrace topic list")
+    m.nodes[0].command("node", "evacuate", ids[0], "--yes")
+    said(m.nodes[0].command("node", "evacuate", ids[1], "--yes", ok=(1,)), "no other node could take", "node admit")
+    said(m.nodes[0].command("topic", "move", m.schemas[0], "--to", ids[0], "--yes", ok=(1,)), "is evacuated", "node admit")
+    said(m.nodes[0].command("doctor", ok=(0, 1)), "whoever reaches ZooKeeper", "coordination_auth_file")
+    m.zookeeper.stop()
+    wait_until("status says that the coordination is away", lambda: not m.nodes[0].json("status", ok=(0, 1))["cluster"]["connected"], 20)
+    status = m.nodes[0].json("status", "--check", ok=(1,))
+    if not any(check["id"] == "cluster.reach" and check["status"] == "fail" and check["fix"] for check in status["checks"]):
+        raise Failed(f"the coordination is away, and the checks are {status['checks']}")
+    said(m.nodes[0].command("node", "list", ok=(75,)), "the coordination does not answer", "fix:")
+    said(m.nodes[0].command("node", "rebalance", "--yes", ok=(75,)), "the coordination does not answer", "fix:")
     m.end()

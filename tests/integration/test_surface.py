@@ -101,6 +101,20 @@ def test_status_metrics_and_page_tell_which_address_of_the_engine_is_up(w):
         w.equal(daemon)
 
 
+def test_a_node_that_has_its_store_alone_lists_itself_and_moves_nothing(w):
+    w.load_shop()
+    daemon = w.follow(w.shop_definitions("orders"), node_name="here")
+    listed = daemon.json("node", "list")
+    if listed["cluster"] is not None or [(n["name"], n["state"], n["topics"]) for n in listed["items"]] != [("here", "normal", [w.schema])]:
+        raise Failed(f"the nodes are {listed}")
+    if daemon.json("node", "get", "here")["items"] != listed["items"] or daemon.json("status")["cluster"] is not None:
+        raise Failed("it is shown as one of several")
+    for words in (["node", "rebalance"], ["node", "evacuate", "here"], ["node", "admit", "here"], ["topic", "move", w.schema, "--to", "any"]):
+        refused = daemon.command(*words, "--yes", ok=(1,)).stderr
+        if "has its store alone" not in refused or "fix: set coordination" not in refused:
+            raise Failed(f"{words}: {refused}")
+
+
 def test_health_and_metrics_have_their_forms(w):
     daemon = w.millrace()
     for path, status in (("/livez", 200), ("/readyz", 200), ("/metrics", 200), ("/", 200), ("/nothing", 404)):

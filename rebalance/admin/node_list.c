@@ -191,18 +191,32 @@ const struct node_entry *node_list_find(const struct node_list *l, struct str na
 
 /* ---- the answer ---- */
 
-static void put_topics(struct json_writer *w, const struct name_set *things)
+static void put_topic(struct json_writer *w, struct str thing)
 {
     const struct str prefix = STR("topic/");
 
+    if (thing.len > prefix.len && memcmp(thing.ptr, prefix.ptr, prefix.len) == 0)
+        json_write_string(w, (struct str){thing.ptr + prefix.len, thing.len - prefix.len});
+}
+
+static void put_topics(struct json_writer *w, const struct name_set *things)
+{
     json_write_key(w, STR("topics"));
     json_open_array(w);
-    for (size_t i = 0; things != NULL && i < things->n; i++) {
-        const struct str t = things->list[i];
+    for (size_t i = 0; things != NULL && i < things->n; i++)
+        put_topic(w, things->list[i]);
+    json_close_array(w);
+}
 
-        if (t.len > prefix.len && memcmp(t.ptr, prefix.ptr, prefix.len) == 0)
-            json_write_string(w, (struct str){t.ptr + prefix.len, t.len - prefix.len});
-    }
+/* Those that a person moved here. */
+static void put_wished(struct json_writer *w, const struct cluster_state *s, struct str id)
+{
+    struct str thing;
+
+    json_write_key(w, STR("moved_here"));
+    json_open_array(w);
+    for (size_t i = 0; (thing = cluster_state_wished(s, id, i)).len > 0; i++)
+        put_topic(w, thing);
     json_close_array(w);
 }
 
@@ -216,6 +230,7 @@ static void put_entry(struct json_writer *w, const struct node_list *l,
     json_put_bool(w, STR("evacuated"), name_set_has(&l->survey.state.evacuated, e->id));
     json_put_string(w, STR("version"), e->version);
     put_topics(w, e->things);
+    put_wished(w, &l->survey.state, e->id);
     coordinator_put_time(w, STR("since"), e->started_ms);
     coordinator_put_time(w, STR("told"), e->told_ms);
     json_close_object(w);

@@ -172,6 +172,18 @@ struct str cluster_state_wish(const struct cluster_state *s, struct str thing)
     return (struct str){NULL, 0};
 }
 
+struct str cluster_state_wished(const struct cluster_state *s, struct str node, size_t i)
+{
+    for (size_t k = 0; k < s->moves.n; k++) {
+        const struct str move = s->moves.list[k];
+        const size_t at = space_of(move);
+
+        if (str_equal((struct str){move.ptr + at + 1, move.len - at - 1}, node) && i-- == 0)
+            return (struct str){move.ptr, at};
+    }
+    return (struct str){NULL, 0};
+}
+
 void cluster_state_set_wish(struct cluster_state *s, struct str thing, struct str node)
 {
     const struct str before = cluster_state_wish(s, thing);

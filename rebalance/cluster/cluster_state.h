@@ -44,6 +44,9 @@ void cluster_state_free(struct cluster_state *s);
 /* Returns the node that the thing shall be on, of length 0 if nobody asked for one. Valid until
  * the state changes. */
 struct str cluster_state_wish(const struct cluster_state *s, struct str thing);
+/* Returns the thing that the node is asked to have, the i-th of all; an empty one after the
+ * last. Valid until the state changes. */
+struct str cluster_state_wished(const struct cluster_state *s, struct str node, size_t i);
 /* Asks for the thing to be on the node; an empty node: anywhere. */
 void cluster_state_set_wish(struct cluster_state *s, struct str thing, struct str node);
 

@@ -238,7 +238,11 @@ def test_a_topic_moves_to_the_node_that_a_person_names(w):
         if topic not in m.has("node-2") or not m.are_shared({"node-0", "node-1", "node-2"}):
             raise Failed(f"it was to go to node-2, and topics are at {m.owners()}")
         changes.goes_on(m.nodes[2], topic)
+        if m.listed("node-2")["moved_here"] != [topic]:
+            raise Failed(f"it was moved to node-2, and is listed as {m.listed('node-2')}")
         said(m.nodes[1].command("topic", "move", topic, "--to", "any", "--yes"), "done")
+        if m.listed("node-2")["moved_here"]:
+            raise Failed("the wish is still there")
         m.nodes[1].command("node", "rebalance", "--yes")
         if not m.are_shared({"node-0", "node-1", "node-2"}):
             raise Failed(f"topics are at {m.owners()}")

@@ -71,6 +71,9 @@ static void a_topic_moves_with_its_group_wherever_others_of_it_were_sent(void **
 
     (void)state;
     cluster_change_make(&first, &s.state);
+    assert_true(str_equal(cluster_state_wished(&s.state, STR("2"), 0), STR("topic/b")));
+    assert_int_equal(cluster_state_wished(&s.state, STR("2"), 1).len, 0);
+    assert_int_equal(cluster_state_wished(&s.state, STR("1"), 0).len, 0);
     assert_moves(change(BARRIER_ASK_MOVE, "1", "topic/c"), /* and the others make room */
                  "topic/a: shop-1 -> shop-2\ntopic/b: shop-2 -> shop-1\n"
                  "topic/c: shop-2 -> shop-1\ntopic/d: shop-1 -> shop-2\n");

@@ -18,7 +18,7 @@ root=$cache/mysqlclient
 # What the build needs here, with the other library; mysql-client-core has its plugin for MariaDB.
 packages() {
     awk '$1 == "build:" || $1 == "test:" { for (i = 2; i <= NF; i++) print $i }' \
-        "$repo/tools/packages" | grep -vx -e libmariadb-dev -e "python3.*" -e openssl -e curl -e zsh -e fish -e yamllint -e docker-compose |
+        "$repo/tools/packages" | grep -vx -e libmariadb-dev -e "python3.*" -e openssl -e curl -e zsh -e fish -e yamllint -e docker-compose -e stunnel4 |
         sort -u | paste -sd, -
     echo ,libmysqlclient-dev,mysql-client-core
 }

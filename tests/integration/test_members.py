@@ -1,14 +1,18 @@
 """Several daemons share one store: each topic is owned by one of them, and taken over when that one is gone."""
+import contextlib
 import os
 import shutil
 import signal
 import time
 
-from kazoo.exceptions import NotEmptyError
+from kazoo.exceptions import NoNodeError, NotEmptyError
 
+import servers
 from members import Changes, Load, Members
 from servers import Failed, let_pass, stays, wait_until
 from test_one_store import on_store
+from test_secure import certificates
+from tunnels import Stunnel
 
 REFUSED = 75  # EX_TEMPFAIL
 
@@ -137,11 +141,8 @@ def test_what_one_node_is_told_the_others_do_too(w):
 
 
 def delete(client, path):
-    try:
+    with contextlib.suppress(NotEmptyError, NoNodeError):  # a node was faster
         client.delete(path, recursive=True)
-    except NotEmptyError:
-        return False  # a node was faster
-    return True
 
 
 def test_somebody_deletes_the_path_while_nodes_live(w):
@@ -150,7 +151,8 @@ def test_somebody_deletes_the_path_while_nodes_live(w):
     with m.kazoo() as client:
         if sorted(client.get_children("/search-center/nodes")) != sorted(node.json("status", ok=(0, 1))["node"] for node in m.nodes):
             raise Failed(f"other nodes: {client.get_children('/search-center/nodes')}")
-        wait_until("the path is deleted", lambda: delete(client, "/search-center"), 10)
+        for path in "nodes", "state", "store", "locks":
+            delete(client, f"/search-center/{path}")
         m.wait_shared(0, 1, 2)
         wait_until("all nodes are back", lambda: client.exists("/search-center/nodes") and len(client.get_children("/search-center/nodes")) == 3, 30)
         wait_until("the state is there again", lambda: client.exists("/search-center/state"), 30)
@@ -271,4 +273,36 @@ def test_wishes_that_cannot_be_met_are_refused_with_a_way_out(w):
         raise Failed(f"the coordination is away, and the checks are {status['checks']}")
     said(m.nodes[0].command("node", "list", ok=(75,)), "the coordination does not answer", "fix:")
     said(m.nodes[0].command("node", "rebalance", "--yes", ok=(75,)), "the coordination does not answer", "fix:")
+
+
+def hears(m, port):
+    """Tells whether ZooKeeper hears what is said at this port."""
+    try:
+        return m.zookeeper.ask("ruok", port) == "imok"
+    except ConnectionError:
+        return False
+
+
+def test_zookeeper_is_reached_through_stunnel(w):
+    m = Members(w, nodes=0, topics=2)
+    ours, foreign = (certificates(os.path.join(servers.RUN, w.schema + name)) for name in ("-ours", "-foreign"))
+    far = w.also(Stunnel("tunnel-far", m.zookeeper.port, ours)).start()
+    near = w.also(Stunnel("tunnel-near", far.port, ours, client="yes", checkIP="127.0.0.1")).start()
+    for name in "node-0", "node-1":
+        m.add(name, zookeeper_port=near.port)
+    m.start()
+    near.stop()
+    wait_until("all work has ended", lambda: not m.owners(), 20, 0.2)
+    near.start()
+    m.wait_shared(0, 1)
+    m.change(90)
+    m.equal()
+    stranger = Stunnel("tunnel-stranger", far.port, ours, client="yes", cert=f"{foreign}/server.pem", key=f"{foreign}/server.key")
+    deceived = Stunnel("tunnel-deceived", far.port, ours, client="yes", CAfile=f"{foreign}/ca.pem")
+    nobody = Stunnel("tunnel-nobody", far.port, ours, client="yes", cert=None, key=None)
+    for tunnel, heard in (near, True), (stranger, False), (nobody, False), (deceived, False):
+        if tunnel is not near:
+            w.also(tunnel).start()
+        if hears(m, tunnel.port) != heard:
+            raise Failed(f"ZooKeeper {'does not hear' if heard else 'hears'} what comes through {tunnel.folder}")
     m.end()

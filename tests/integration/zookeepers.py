@@ -22,9 +22,9 @@ class ZooKeeper(Server):
     def stop(self):
         run_script(NODE, "stop", "--data", self.folder)
 
-    def ask(self, word):
-        """A four-letter word, and what the server answers."""
-        with socket.create_connection(("127.0.0.1", self.port), 5) as s:
+    def ask(self, word, port=None):
+        """A four-letter word, and what the server answers; port: of what leads to it."""
+        with socket.create_connection(("127.0.0.1", port or self.port), 5) as s:
             s.sendall(word.encode())
             answer = b""
             while data := s.recv(65536):

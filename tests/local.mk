@@ -19,7 +19,7 @@ dist_noinst_SCRIPTS += %D%/tap.sh %D%/without_cmocka.sh $(lints) %D%/integration
 dist_noinst_SCRIPTS += %D%/mutate/run.py
 EXTRA_DIST          += %D%/mutate/list
 dist_noinst_SCRIPTS += %D%/integration/build_mysqlclient.sh %D%/integration/mysql_servers.sh %D%/integration/steps.sh \
-	%D%/integration/container.sh
+	%D%/integration/container.sh %D%/integration/quickstart.sh
 SH_LOG_COMPILER     = $(SHELL)
 AM_TESTS_ENVIRONMENT = top_srcdir='$(top_srcdir)'; top_builddir='$(top_builddir)'; bindir='$(bindir)'; CFLAGS='$(CFLAGS)'; \
                        LINT_CC='$(CC) $(AM_CPPFLAGS) $(CPPFLAGS)'; \

@@ -37,7 +37,7 @@ const struct setting settings[] = {
         .help = "Unix socket of the API that the commands use (data/millrace.sock)."),
     ROW(TEXT, "store", store, "sqlite",
         .help = "sqlite, or mysql://user@host:port/database, a database that one daemon "
-                "has for itself."),
+                "has for itself, or several with one coordination."),
     ROW(PATH, "store_password_file", store_password_file, NULL, SECRET_FILE,
         .help = "File with the password of store: mysql://"),
     ROW(PATH, "secret_file", secret_file, NULL, SECRET_FILE,
@@ -55,7 +55,8 @@ const struct setting settings[] = {
                 "TLS on; with this one alone, the system's authorities apply."),
     ROW(TEXT, "coordination", coordination, "embedded",
         .help = "embedded: this daemon has its store alone. zookeeper://host:port,.../path: "
-                "several daemons with one store (mysql://) share the topics (docs/cluster.md)."),
+                "several daemons with one store (mysql://) share the topics "
+                "(docs/cluster.md)."),
     ROW(TEXT, "node_name", node_name, NULL,
         .help = "Name of this daemon in its cluster, for people (the name of its machine)."),
     ROW(PATH, "coordination_auth_file", coordination_auth_file, NULL, SECRET_FILE,

@@ -132,9 +132,10 @@ def log_of(node):
 class Members:
     """Nodes that share topics; each topic has a schema with a table `thing`."""
 
-    def __init__(self, w, nodes=3, topics=4, timeout="4s", cut=False):
+    def __init__(self, w, nodes=3, topics=4, timeout="4s", cut=False, **topic):
         """cut: each node has a way of its own to ZooKeeper and to the store, self.ways[i] = (ZooKeeper's, the store's)."""
         self.w, self.timeout = w, timeout
+        self.topic = topic  # what each topic has besides its server
         self.zookeeper = w.also(ZooKeeper()).start()
         self.schemas = [f"{w.schema[:50]}_{i}" for i in range(topics)]
         for schema in self.schemas:
@@ -160,7 +161,7 @@ class Members:
 
     def definitions(self):
         topic = self.w.definitions({"table": "thing"})["topics"][0]
-        return {"topics": [topic | {"name": schema} for schema in self.schemas],
+        return {"topics": [topic | self.topic | {"name": schema} for schema in self.schemas],
                 "databases": [{"name": schema, "topic": schema} for schema in self.schemas],
                 "tables": [{"table": f"{schema}.thing", "index": f"{self.w.schema}-{schema}",
                             "settings": {"number_of_shards": 1, "number_of_replicas": 0}} for schema in self.schemas]}

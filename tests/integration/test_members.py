@@ -12,6 +12,7 @@ from members import Changes, Load, Members
 from servers import Failed, let_pass, stays, wait_until
 from test_one_store import on_store
 from test_secure import certificates
+from test_surface import documented_forms, names_in
 from tunnels import Stunnel
 
 REFUSED = 75  # EX_TEMPFAIL
@@ -203,6 +204,10 @@ def test_a_node_is_evacuated_for_its_update_and_admitted_again(w):
         plan = lines(m.nodes[0].command("node", "evacuate", "node-1", "--dry-run").stdout)
         if sorted(plan) != [f"topic/{topic}" for topic in before] or any(ends[0] != "node-1" for ends in plan.values()):
             raise Failed(f"node-1 has {before}, and the plan is {plan}")
+        for answer in (m.nodes[0].json("node", "evacuate", "node-1", "--dry-run"), m.nodes[0].json("node", "list")):
+            missing = documented_forms()[answer["schema"]] - set(names_in(answer))
+            if missing:
+                raise Failed(f"the documented {missing} are not in {answer}")
         said(m.nodes[0].command("node", "evacuate", "node-1", ok=(2,)), "needs --yes", *(f"{thing}: node-1 -> " for thing in plan))
         if m.has("node-1") != before:
             raise Failed("a plan that was not accepted has moved something")
@@ -254,14 +259,19 @@ def test_a_topic_moves_to_the_node_that_a_person_names(w):
 
 
 def test_wishes_that_cannot_be_met_are_refused_with_a_way_out(w):
-    m = Members(w, nodes=2, topics=2)
+    m = Members(w, nodes=2, topics=2, group="one")
     m.nodes[1].configure(node_name="node-0")
     m.start()
-    wait_until("the cluster is normal", lambda: m.nodes[0].json("status", ok=(0, 1))["cluster"]["normal"], 30)
+    wait_until("all topics run", lambda: len(m.owners()) == 2 and m.nodes[0].json("status", ok=(0, 1))["cluster"]["normal"], 30)
     ids = [node["id"] for node in m.nodes[0].json("node", "list")["items"]]
     said(m.nodes[0].command("node", "evacuate", "node-0", "--yes", ok=(1,)), "2 nodes are called node-0", "give the id")
     said(m.nodes[0].command("node", "evacuate", "node-7", "--yes", ok=(1,)), "there is no node node-7", "millrace node list")
     said(m.nodes[0].command("topic", "move", "none", "--to", ids[0], "--yes", ok=(1,)), "there is no topic none", "millrace topic list")
+    have = {node["id"]: node["topics"] for node in m.nodes[0].json("node", "list")["items"]}
+    if sorted(have.values()) != [[], sorted(m.schemas)]:
+        raise Failed(f"topics of one group are at {have}")
+    said(m.nodes[0].command("topic", "move", m.schemas[0], "--to", next(node for node in ids if not have[node]), "--dry-run"),
+         "these move together", *(f"topic/{schema}: {next(node for node in ids if have[node])} -> " for schema in m.schemas))
     m.nodes[0].command("node", "evacuate", ids[0], "--yes")
     said(m.nodes[0].command("node", "evacuate", ids[1], "--yes", ok=(1,)), "no other node could take", "node admit")
     said(m.nodes[0].command("topic", "move", m.schemas[0], "--to", ids[0], "--yes", ok=(1,)), "is evacuated", "node admit")

@@ -271,6 +271,7 @@ def test_every_command_prints_json_of_its_documented_form(w):
         ("verify-progress", ["report", "get", lambda: next(j["id"] for j in daemon.json("job", "list")["items"] if j["kind"] == "verify")]),
         ("mapping", ["mapping", part]),
         ("columns", ["table", "columns", "generate", part]),
+        ("node", ["node", "list"]), ("node", ["node", "get", lambda: daemon.json("node", "list")["items"][0]["id"]]),
         ("topic", ["topic", "list"]), ("topic", ["topic", "get", w.schema]), ("database", ["database", "list"]),
         ("table", ["table", "list"]), ("table", ["table", "get", part]), ("relation", ["relation", "list"]),
         ("version", ["version", "list"]), ("index", ["index", "list"]), ("log", ["log", "list"]), ("dead-letter", ["dead-letter", "list"]),
@@ -298,10 +299,10 @@ def test_every_command_prints_json_of_its_documented_form(w):
     if wrong:
         raise Failed("\n".join(wrong))
     for form in forms:
-        if form.split("/")[1] not in {name for name, _ in steps} | {"ready", "index-cutover", "init"}:  # of test_worse, test_init
+        if form.split("/")[1] not in {name for name, _ in steps} | {"ready", "index-cutover", "init", "node-change"}:  # of test_worse, test_init, test_members
             raise Failed(f"no command here prints the documented {form}")
 
 
 # Fields that are there only where there is something to tell.
-OPTIONAL = {"error": {"fix", "errors", "severity", "file", "line", "column", "source"}, "dead-letter list": {"body", "more_after"}, "dead-letter show": {"more_after"}, "config delivery get": {"previous"}, "status": {"at", "verdict", "equal", "differing", "counts", "repaired_counts", "missing", "detail", "column", "every_seconds", "last", "next", "rows", "documents_done", "remaining", "until"}, "doctor": {"why", "fix"}, "verify": {"id", "reason", "routing", "kind", "repaired", "paths", "n_paths", "path", "wanted", "found"}, "trace": {"first"},
+OPTIONAL = {"node": {"normal", "nodes", "waits_for", "session", "connected", "reason", "open_to_all"}, "error": {"fix", "errors", "severity", "file", "line", "column", "source"}, "dead-letter list": {"body", "more_after"}, "dead-letter show": {"more_after"}, "config delivery get": {"previous"}, "status": {"at", "verdict", "equal", "differing", "counts", "repaired_counts", "missing", "detail", "column", "every_seconds", "last", "next", "rows", "documents_done", "remaining", "until"}, "doctor": {"why", "fix"}, "verify": {"id", "reason", "routing", "kind", "repaired", "paths", "n_paths", "path", "wanted", "found"}, "trace": {"first"},
             "apply": {"severity", "file", "line", "column", "message", "fix", "fields", "path", "before", "after"}}

@@ -3,6 +3,7 @@ import contextlib
 import datetime
 import json
 import os
+import signal
 import threading
 
 import yaml
@@ -201,6 +202,10 @@ class Members:
     def owner(self, schema):
         name, = self.owners()[schema]
         return next(node for node in self.nodes if node.config["node_name"] == name)
+
+    def hang(self, node):
+        node.process.send_signal(signal.SIGSTOP)
+        wait_until("it stands still", lambda: is_stopped(node.process.pid))
 
     def node(self, name):
         return next(node for node in self.nodes if node.config["node_name"] == name)

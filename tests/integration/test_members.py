@@ -37,7 +37,7 @@ def test_topics_are_shared_and_taken_over_from_a_node_that_dies_or_stops(w):
 def test_f52_a_node_that_hangs_is_replaced_and_its_later_writes_are_refused(w):
     m = Members(w).start()
     load = Load(m)
-    m.nodes[1].process.send_signal(signal.SIGSTOP)
+    m.hang(m.nodes[1])
     m.wait_shared(0, 2)
     let_pass("twice the time-out in all", 4)
     m.nodes[1].process.send_signal(signal.SIGCONT)

@@ -38,8 +38,8 @@ def kill(m, rng, node, i):
 
 
 def hang(m, rng, node, i):
-    del m, i
-    node.process.send_signal(signal.SIGSTOP)
+    del i
+    m.hang(node)
     let_pass("as long as a session, more or less", rng.uniform(0.5, 6))
     node.process.send_signal(signal.SIGCONT)
     return "hung"

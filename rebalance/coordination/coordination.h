@@ -38,7 +38,7 @@ static inline bool coordination_join(struct coordination *c, struct str id, stru
 }
 
 /* Lists the ids of all nodes in no order, valid until the next call of it, and watches the list
- * for one change. */
+ * for one change. After an id that is listed and not found, COORDINATION_NODES follows. */
 static inline bool coordination_list(struct coordination *c, const struct str **ids, size_t *n,
                                      struct err *err)
 {

@@ -54,7 +54,7 @@ struct coordination_event {
 struct coordination_node {
     struct str data; /* hostile bytes: anybody with the log-in may have written them */
     int32_t version;
-    uint64_t session;  /* 0: no node of ours, as nothing ends it */
+    uint64_t session;  /* that it ends with */
     bool is_too_large; /* above COORDINATION_DATA_MAX; data is empty */
 };
 

@@ -54,8 +54,8 @@ static bool apply(struct zookeeper *z, enum note_kind kind, struct str name)
         zookeeper_locks_unsettle(z, name);
         zookeeper_locks_settle(z);
         return false;
+    case NOTE_NODE: return !zookeeper_nodes_look_again(z, name);
     case NOTE_NODES:
-    case NOTE_NODE:
     case NOTE_VALUE:
     case NOTE_GRANTED:
     case NOTE_TAKEN: return true;

@@ -4,17 +4,52 @@
 #include "rebalance/coordination/zookeeper_name.h"
 #include "rebalance/coordination/zookeeper_parts.h"
 
+#include "src/base/map.h"
 #include "src/base/mem.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-void zookeeper_nodes_forget(struct zookeeper *z)
+static void drop_list(struct zookeeper *z)
 {
     deallocate_String_vector(&z->children);
     z->children = (struct String_vector){0};
     free(z->ids);
     z->ids = NULL;
+}
+
+void zookeeper_nodes_forget(struct zookeeper *z)
+{
+    drop_list(z);
+    if (z->foreign != NULL)
+        map_free(z->foreign, NULL);
+    z->foreign = NULL;
+}
+
+static bool is_foreign(const struct zookeeper *z, struct str id)
+{
+    return z->foreign != NULL && map_find(z->foreign, id) != NULL;
+}
+
+/* No session ends it. A list does not tell that, so this was seen only now. */
+static void leave_out(struct zookeeper *z, struct str id)
+{
+    if (is_foreign(z, id))
+        return;
+    if (z->foreign == NULL)
+        z->foreign = map_new();
+    map_put(z->foreign, id, z);
+    zookeeper_notes_add(z, NOTE_NODES, STR(""));
+    z->wake(z->wake_ctx);
+}
+
+bool zookeeper_nodes_look_again(struct zookeeper *z, struct str id)
+{
+    if (!is_foreign(z, id))
+        return false;
+    map_remove(z->foreign, id);
+    zookeeper_notes_add(z, NOTE_NODES, STR(""));
+    return true;
 }
 
 /* Some node of this id is there: ours, if an earlier answer was lost. */
@@ -67,7 +102,7 @@ bool zookeeper_nodes_list(struct zookeeper *z, const struct str **ids, size_t *n
 {
     if (!zookeeper_session_is_ready(z, err))
         return false;
-    zookeeper_nodes_forget(z);
+    drop_list(z);
 
     struct buf path = zookeeper_session_path(z, "nodes", STR(""));
     const int rc = zookeeper_call_children(z, path.ptr, true, &z->children);
@@ -80,8 +115,13 @@ bool zookeeper_nodes_list(struct zookeeper *z, const struct str **ids, size_t *n
         return false;
     z->ids = mem_alloc((size_t)z->children.count + 1, sizeof(*z->ids));
     *n = 0;
-    for (int32_t i = 0; i < z->children.count && z->children.data[i] != NULL; i++)
-        z->ids[(*n)++] = str_from(z->children.data[i]);
+    for (int32_t i = 0; i < z->children.count; i++) {
+        const struct str id = str_from(z->children.data[i]);
+        struct err ignored;
+
+        if (zookeeper_name_check(id, &ignored) && !is_foreign(z, id))
+            z->ids[(*n)++] = id;
+    }
     *ids = z->ids;
     return true;
 }
@@ -97,8 +137,10 @@ bool zookeeper_nodes_read(struct zookeeper *z, struct str id, struct coordinatio
     struct str data;
     const int rc = zookeeper_call_get(z, path.ptr, &data, &stat);
 
-    *found = rc == ZOK;
-    if (rc == ZOK) {
+    *found = rc == ZOK && stat.ephemeralOwner != 0;
+    if (rc == ZOK && !*found) {
+        leave_out(z, id);
+    } else if (rc == ZOK) {
         const bool is_too_large = stat.dataLength > COORDINATION_DATA_MAX;
 
         *out = (struct coordination_node){.data = is_too_large ? STR("") : data,

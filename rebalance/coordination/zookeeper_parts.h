@@ -55,7 +55,8 @@ struct zookeeper {
     struct buf answer;    /* of the last read */
 
     struct String_vector children; /* as they were listed last */
-    struct str *ids;               /* the same */
+    struct str *ids;               /* those that are nodes */
+    struct map *foreign;           /* by name: those that are none, though their name is one */
 
     struct map *locks; /* by name: struct queued */
 
@@ -121,6 +122,8 @@ bool zookeeper_root_make(struct zookeeper *z, struct err *err);
 bool zookeeper_root_check_rights(struct zookeeper *z, const char *path, struct err *err);
 
 void zookeeper_nodes_forget(struct zookeeper *z);
+/* This child of nodes changed. True: it was no node, and what it is now the next list tells. */
+bool zookeeper_nodes_look_again(struct zookeeper *z, struct str id);
 bool zookeeper_nodes_join(struct zookeeper *z, struct str id, struct str data, struct err *err);
 bool zookeeper_nodes_list(struct zookeeper *z, const struct str **ids, size_t *n,
                           struct err *err);

@@ -225,18 +225,55 @@ static void a_join_whose_answer_was_lost_is_found_again(void **state)
     proxy_stop(p);
 }
 
-static void a_thing_in_the_place_of_a_node_is_refused_and_listed_without_a_session(void **state)
+static bool is_there(struct seat *s, const char *id)
 {
-    struct seat a;
+    struct coordination_node n;
+    struct err err = {0};
+    bool found;
+
+    if (!coordination_read_node(s->c, str_from(id), &n, &found, &err))
+        fail_msg("%s", err.msg);
+    return found;
+}
+
+static void what_no_session_ends_is_no_node(void **state)
+{
+    struct seat a, b;
     struct err err = {0};
 
     (void)state;
     take_seat(&a, &plainly);
+    take_seat(&b, &plainly);
     plain_create("/nodes/n1", "foreign", NULL, ZOO_PERSISTENT);
     assert_false(coordination_join(a.c, STR("n1"), STR(""), &err));
     assert_int_equal(err.kind, ERR_REJECT);
     assert_non_null(strstr(err.msg, "delete it"));
-    assert_true(find_node(&a, "n1").session == 0);
+    count_nodes(&b);
+    assert_false(is_there(&b, "n1"));
+    wait_for_event(&b, COORDINATION_NODES, "");
+    assert_int_equal(count_nodes(&b), 0);
+    plain_delete("/nodes/n1");
+    join(&a, "n1", "");
+    wait_for_event(&b, COORDINATION_NODES, "");
+    settle_seat(&b);
+    take_all_events(&b);
+    assert_int_equal(count_nodes(&b), 1);
+    assert_true(is_there(&b, "n1"));
+    assert_int_equal(b.n_events[COORDINATION_NODE], 0);
+    leave_seat(&a);
+    leave_seat(&b);
+}
+
+static void what_has_no_name_of_a_node_is_not_listed(void **state)
+{
+    struct seat a;
+
+    (void)state;
+    take_seat(&a, &plainly);
+    plain_create("/nodes/n\303\266", "foreign", NULL, ZOO_EPHEMERAL);
+    join(&a, "n1", "");
+    assert_int_equal(count_nodes(&a), 1);
+    plain_delete("/nodes/n\303\266");
     leave_seat(&a);
 }
 
@@ -314,8 +351,8 @@ static const struct CMUnitTest tests[] = {
                            new_root),
     cmocka_unit_test_setup(joining_again_in_the_same_session_replaces_the_data, new_root),
     cmocka_unit_test_setup(a_join_whose_answer_was_lost_is_found_again, new_root),
-    cmocka_unit_test_setup(
-        a_thing_in_the_place_of_a_node_is_refused_and_listed_without_a_session, new_root),
+    cmocka_unit_test_setup(what_no_session_ends_is_no_node, new_root),
+    cmocka_unit_test_setup(what_has_no_name_of_a_node_is_not_listed, new_root),
     cmocka_unit_test_setup(data_that_is_too_large_is_refused_and_foreign_one_is_marked,
                            new_root),
     cmocka_unit_test_setup(a_name_that_will_not_do_is_refused, new_root),

@@ -133,6 +133,7 @@ static void end(struct coordination *c)
 
     zookeeper_session_end(z);
     zookeeper_nodes_forget(z);
+    zookeeper_values_forget(z);
     zookeeper_locks_free(z);
     pthread_cond_destroy(&z->answered_cond);
     lock_fini(&z->lock);

@@ -105,6 +105,16 @@ static bool find_place(struct zookeeper *z, struct queued *q, struct err *err)
     return true;
 }
 
+/* Whoever may write it may delete the places in it. */
+static bool check_folder(struct zookeeper *z, const struct queued *q, struct err *err)
+{
+    struct buf folder = folder_of(z, q);
+    const bool ok = z->auth.len == 0 || zookeeper_root_check_rights(z, folder.ptr, err);
+
+    buf_free(&folder);
+    return ok;
+}
+
 static int create_place(struct zookeeper *z, const struct queued *q, struct buf *made)
 {
     struct buf path = path_of(z, q, buf_str(&q->guid));
@@ -129,7 +139,11 @@ static int create_folder(struct zookeeper *z, const struct queued *q)
 static bool make_place(struct zookeeper *z, struct queued *q, struct err *err)
 {
     struct buf made = {0};
-    int rc = create_place(z, q, &made);
+    int rc;
+
+    if (!check_folder(z, q, err))
+        return false;
+    rc = create_place(z, q, &made);
 
     if (rc == ZNONODE) {
         rc = create_folder(z, q);
@@ -265,6 +279,12 @@ static bool settle(struct zookeeper *z, struct queued *q, struct err *err)
     return false;
 }
 
+/* Refused, with nothing of ours there: who asks again is told why. */
+static bool is_hopeless(const struct queued *q, const struct err *err)
+{
+    return err->kind == ERR_REJECT && q->place.len == 0 && !q->is_asked && !q->is_given_back;
+}
+
 void zookeeper_locks_settle(struct zookeeper *z)
 {
     struct err err;
@@ -274,8 +294,9 @@ void zookeeper_locks_settle(struct zookeeper *z)
     for (size_t i = 0; z->locks != NULL && map_next(z->locks, &i, &name, &value);) {
         struct queued *q = value;
 
-        if (q->is_unsettled && zookeeper_session_is_ready(z, &err))
-            settle(z, q, &err);
+        if (q->is_unsettled && zookeeper_session_is_ready(z, &err) && !settle(z, q, &err) &&
+            is_hopeless(q, &err))
+            lose(z, q);
     }
 }
 

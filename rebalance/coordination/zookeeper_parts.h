@@ -58,7 +58,8 @@ struct zookeeper {
     struct str *ids;               /* those that are nodes */
     struct map *foreign;           /* by name: those that are none, though their name is one */
 
-    struct map *locks; /* by name: struct queued */
+    struct map *checked; /* values by name: struct checked */
+    struct map *locks;   /* by name: struct queued */
 
     struct lock lock;
     pthread_cond_t answered_cond; /* one of calls was answered */
@@ -118,7 +119,7 @@ void zookeeper_notes_drop_all(struct zookeeper *z);
 
 /* Finds or makes the root and its folders, which nobody else may write if we have a log-in. */
 bool zookeeper_root_make(struct zookeeper *z, struct err *err);
-/* With a log-in, ERR_REJECT if everybody may write it. */
+/* With a log-in, ERR_REJECT if it is there and everybody may write it. */
 bool zookeeper_root_check_rights(struct zookeeper *z, const char *path, struct err *err);
 
 void zookeeper_nodes_forget(struct zookeeper *z);
@@ -129,6 +130,7 @@ bool zookeeper_nodes_list(struct zookeeper *z, const struct str **ids, size_t *n
                           struct err *err);
 bool zookeeper_nodes_read(struct zookeeper *z, struct str id, struct coordination_node *out,
                           bool *found, struct err *err);
+void zookeeper_values_forget(struct zookeeper *z);
 enum written zookeeper_values_write(struct zookeeper *z, const struct coordination_write *w,
                                     struct err *err);
 bool zookeeper_values_read(struct zookeeper *z, struct str name, struct buf *data,

@@ -9,7 +9,7 @@ bool zookeeper_root_check_rights(struct zookeeper *z, const char *path, struct e
     bool is_open;
     const int rc = zookeeper_call_rights(z, path, &is_open);
 
-    if (rc != ZOK)
+    if (rc != ZOK && rc != ZNONODE)
         return zookeeper_session_fail(z, rc, "see the rights of", str_from(path), err);
     return !is_open || z->auth.len == 0 ||
            err_set(err, ERR_REJECT,

@@ -4,7 +4,46 @@
 #include "rebalance/coordination/zookeeper_name.h"
 #include "rebalance/coordination/zookeeper_parts.h"
 
+#include "src/base/map.h"
+#include "src/base/mem.h"
+
 #include <assert.h>
+#include <stdlib.h>
+
+/* A value as it was when its rights were seen to be good. */
+struct checked {
+    int64_t made;   /* the change that made it */
+    int32_t rights; /* their version */
+};
+
+void zookeeper_values_forget(struct zookeeper *z)
+{
+    if (z->checked != NULL)
+        map_free(z->checked, free);
+    z->checked = NULL;
+}
+
+/* Who made it need not have our log-in, and may have made it before anybody had one. */
+static bool check_rights(struct zookeeper *z, const char *path, const struct Stat *stat,
+                         struct err *err)
+{
+    const struct str name = str_from(path);
+    struct checked *c = z->checked != NULL ? map_find(z->checked, name) : NULL;
+
+    if (z->auth.len == 0 ||
+        (c != NULL && c->made == stat->czxid && c->rights == stat->aversion))
+        return true;
+    if (!zookeeper_root_check_rights(z, path, err))
+        return false;
+    if (z->checked == NULL)
+        z->checked = map_new();
+    if (c == NULL) {
+        c = mem_alloc(1, sizeof(*c));
+        map_put(z->checked, name, c);
+    }
+    *c = (struct checked){.made = stat->czxid, .rights = stat->aversion};
+    return true;
+}
 
 static bool check_name(struct str name, struct err *err)
 {
@@ -43,6 +82,8 @@ static bool read_path(struct zookeeper *z, const char *path, struct buf *data, i
         return true;
     if (rc != ZOK)
         return zookeeper_session_fail(z, rc, "read", str_from(path), err);
+    if (!check_rights(z, path, &stat, err))
+        return false;
     if (stat.dataLength > COORDINATION_DATA_MAX)
         return err_set(err, ERR_REJECT,
                        "%s in ZooKeeper holds %d bytes, more than %d: no node wrote them, so "

@@ -106,6 +106,87 @@ static void a_root_that_everybody_may_write_is_refused_with_a_login(void **state
     refuse(&with_login, "setAcl -R");
 }
 
+/* Of the log-in, as the server keeps it. */
+static void give_to_login(const char *path)
+{
+    struct ACL entry = {ZOO_PERM_ALL,
+                        {(char[]){"digest"}, (char[]){"mill:syJRLtpD03QLjGK67oPjDLrut24="}}};
+
+    assert_int_equal(
+        zoo_set_acl(plain(), below_root(path), -1, &(struct ACL_vector){1, &entry}), ZOK);
+}
+
+/* A root of the log-in, in which somebody made this before there was one. */
+static void make_root_with(const char *path)
+{
+    plain_create("", "", NULL, ZOO_PERSISTENT);
+    plain_create("/nodes", "", NULL, ZOO_PERSISTENT);
+    plain_create("/locks", "", NULL, ZOO_PERSISTENT);
+    plain_create(path, "", NULL, ZOO_PERSISTENT);
+    give_to_login("/nodes");
+    give_to_login("/locks");
+    give_to_login("");
+}
+
+static void a_value_that_everybody_may_write_is_refused_with_a_login(void **state)
+{
+    struct proxy *p = proxy_start(server_port());
+    struct seat a;
+    struct buf data = {0};
+    struct err err = {0};
+    int32_t version;
+
+    (void)state;
+    make_root_with("/cluster");
+    take_seat(&a, &(struct seat_options){.auth = "mill:secret", .port = proxy_port(p)});
+    assert_false(coordination_read_value(a.c, STR("cluster"), &data, &version, &err));
+    assert_int_equal(err.kind, ERR_REJECT);
+    assert_non_null(strstr(err.msg, "setAcl -R"));
+    give_to_login("/cluster");
+    assert_true(coordination_read_value(a.c, STR("cluster"), &data, &version, &err));
+
+    const unsigned requests = proxy_requests(p);
+
+    assert_true(coordination_read_value(a.c, STR("cluster"), &data, &version, &err));
+    assert_int_equal(proxy_requests(p), requests + 1);
+    buf_free(&data);
+    leave_seat(&a);
+    proxy_stop(p);
+}
+
+static void a_lock_that_everybody_may_write_is_refused_with_a_login(void **state)
+{
+    struct seat a;
+    struct err err = {0};
+
+    (void)state;
+    make_root_with("/locks/plan");
+    take_seat(&a, &with_login);
+    assert_false(coordination_lock(a.c, STR("plan"), &err));
+    assert_int_equal(err.kind, ERR_REJECT);
+    assert_non_null(strstr(err.msg, "setAcl -R"));
+    give_to_login("/locks/plan");
+    lock(&a, "plan");
+    wait_for_event(&a, COORDINATION_GRANTED, "plan");
+    leave_seat(&a);
+}
+
+static void a_lock_that_is_refused_later_is_taken(void **state)
+{
+    struct proxy *p = proxy_start(server_port());
+    struct seat a;
+
+    (void)state;
+    make_root_with("/locks/plan");
+    take_seat(&a, &(struct seat_options){.auth = "mill:secret", .port = proxy_port(p)});
+    proxy_lose_answer(p);
+    lock(&a, "plan");
+    proxy_set(p, PROXY_PASS);
+    wait_for_event(&a, COORDINATION_TAKEN, "plan");
+    leave_seat(&a);
+    proxy_stop(p);
+}
+
 static void a_value_of_another_login_is_refused_with_the_fix(void **state)
 {
     struct seat a;
@@ -228,6 +309,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup(without_the_login_or_with_another_one_we_are_refused, new_root),
     cmocka_unit_test_setup(without_any_login_everybody_may_and_we_are_told, new_root),
     cmocka_unit_test_setup(a_root_that_everybody_may_write_is_refused_with_a_login, new_root),
+    cmocka_unit_test_setup(a_value_that_everybody_may_write_is_refused_with_a_login, new_root),
+    cmocka_unit_test_setup(a_lock_that_everybody_may_write_is_refused_with_a_login, new_root),
+    cmocka_unit_test_setup(a_lock_that_is_refused_later_is_taken, new_root),
     cmocka_unit_test_setup(a_value_of_another_login_is_refused_with_the_fix, new_root),
     cmocka_unit_test_setup(a_root_that_is_not_there_is_made_with_all_above_it, new_root),
     cmocka_unit_test_setup(a_root_that_is_there_needs_no_rights_to_what_is_above_it, new_root),

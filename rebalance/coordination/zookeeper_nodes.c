@@ -68,9 +68,10 @@ static bool join_again(struct zookeeper *z, const char *path, struct str data, s
                        path);
     if (stat.ephemeralOwner != zoo_client_id(z->client)->client_id)
         return err_set(err, ERR_RETRY,
-                       "%s is still registered in ZooKeeper by session 0x%" PRIx64
-                       ": by our last run, which ends within its time-out, or by another "
-                       "daemon with a copy of our data folder",
+                       "%s is registered in ZooKeeper by session 0x%" PRIx64
+                       ": that of our last run, which ends within its time-out, or, if it "
+                       "stays, of another daemon with a copy of our data folder: stop it and "
+                       "delete the file node in its folder, so that it gets an id of its own",
                        path, (uint64_t)stat.ephemeralOwner);
     rc = zookeeper_call_set(z, path, data, -1);
     return rc == ZOK || zookeeper_session_fail(z, rc, "write", str_from(path), err);

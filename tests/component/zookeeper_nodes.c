@@ -188,6 +188,8 @@ static void an_id_of_a_living_session_is_to_be_tried_again_and_names_it(void **s
     coordination_state(a.c, &of_a);
     snprintf(session, sizeof(session), "0x%" PRIx64, of_a.session);
     assert_non_null(strstr(err.msg, session));
+    assert_non_null(strstr(err.msg, "our last run"));
+    assert_non_null(strstr(err.msg, "delete the file node"));
     leave_seat(&a);
     join(&b, "n1", "");
     leave_seat(&b);

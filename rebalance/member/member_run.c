@@ -30,11 +30,11 @@ static void feed(struct member *m, struct barrier_event *e)
 /* Answers go in only after all actions of an event were performed. */
 static void settle(struct member *m)
 {
-    struct note *n;
+    struct member_note *n;
 
     while ((n = notes_take(m->answers, INT64_MAX)) != NULL) {
         feed(m, &n->event);
-        note_free(n);
+        member_note_free(n);
     }
 }
 
@@ -281,10 +281,10 @@ static void list_nodes(struct member *m)
 /* What was asked for over another connection is asked for again. */
 static void forget_later(struct member *m)
 {
-    struct note *n;
+    struct member_note *n;
 
     while ((n = notes_take(m->later, INT64_MAX)) != NULL)
-        note_free(n);
+        member_note_free(n);
 }
 
 static void on_connected(struct member *m, uint64_t session)
@@ -367,17 +367,17 @@ static void take_events(struct member *m)
 
 static void take_inbox(struct member *m)
 {
-    struct note *n;
+    struct member_note *n;
 
     while ((n = notes_take(m->inbox, INT64_MAX)) != NULL) {
         say(m, n->event);
-        note_free(n);
+        member_note_free(n);
     }
 }
 
 static void take_later(struct member *m)
 {
-    struct note *n;
+    struct member_note *n;
 
     while ((n = notes_take(m->later, clock_mono_ms())) != NULL) {
         if (n->event.kind == BARRIER_NODE)
@@ -386,7 +386,7 @@ static void take_later(struct member *m)
             read_state(m, n->event.token);
         else
             answer(m, n->event);
-        note_free(n);
+        member_note_free(n);
     }
     if (m->wants_list)
         list_nodes(m);

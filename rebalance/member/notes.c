@@ -12,7 +12,7 @@
 struct notes {
     struct lock lock;
     /* All guarded by lock. */
-    struct note *first, **end;
+    struct member_note *first, **end;
 };
 
 struct notes *notes_new(void)
@@ -24,7 +24,7 @@ struct notes *notes_new(void)
     return all;
 }
 
-void note_free(struct note *n)
+void member_note_free(struct member_note *n)
 {
     arena_free(n->texts);
     free(n);
@@ -32,12 +32,12 @@ void note_free(struct note *n)
 
 void notes_free(struct notes *all)
 {
-    struct note *n;
+    struct member_note *n;
 
     if (all == NULL)
         return;
     while ((n = notes_take(all, INT64_MAX)) != NULL)
-        note_free(n);
+        member_note_free(n);
     lock_fini(&all->lock);
     free(all);
 }
@@ -53,9 +53,9 @@ static const struct barrier_thing *copy_things(struct arena *a, const struct bar
     return things;
 }
 
-static struct note *copy(const struct barrier_event *e)
+static struct member_note *copy(const struct barrier_event *e)
 {
-    struct note *n = mem_alloc(1, sizeof(*n));
+    struct member_note *n = mem_alloc(1, sizeof(*n));
 
     assert(e->list == NULL);
     n->event = *e;
@@ -69,7 +69,7 @@ static struct note *copy(const struct barrier_event *e)
 
 void notes_put(struct notes *all, const struct barrier_event *e, int64_t due_ms)
 {
-    struct note *n = copy(e);
+    struct member_note *n = copy(e);
 
     n->due_ms = due_ms;
     lock_acquire(&all->lock);
@@ -78,11 +78,11 @@ void notes_put(struct notes *all, const struct barrier_event *e, int64_t due_ms)
     lock_release(&all->lock);
 }
 
-struct note *notes_take(struct notes *all, int64_t now_ms)
+struct member_note *notes_take(struct notes *all, int64_t now_ms)
 {
     lock_acquire(&all->lock);
 
-    struct note *n = all->first;
+    struct member_note *n = all->first;
 
     if (n != NULL && n->due_ms > now_ms)
         n = NULL;

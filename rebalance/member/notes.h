@@ -13,10 +13,10 @@
 
 struct notes;
 
-struct note {
+struct member_note {
     struct barrier_event event; /* its texts belong to the note */
     int64_t due_ms;             /* of clock_mono_ms() */
-    struct note *next;
+    struct member_note *next;
     struct arena *texts;
 };
 
@@ -25,7 +25,7 @@ void notes_free(struct notes *all); /* NULL is fine */
 /* Copies the event, but for a list of nodes, which no event in a queue has. */
 void notes_put(struct notes *all, const struct barrier_event *e, int64_t due_ms);
 /* The oldest one, if it is due, which the caller frees; else NULL. */
-struct note *notes_take(struct notes *all, int64_t now_ms) MUST_CHECK;
-void note_free(struct note *n);
+struct member_note *notes_take(struct notes *all, int64_t now_ms) MUST_CHECK;
+void member_note_free(struct member_note *n);
 
 #endif

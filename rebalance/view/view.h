@@ -18,7 +18,6 @@
 #include "rebalance/watch/engine_watch.h"
 #include "sync/pipeline/pipeline.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* The state of a topic or table, and what to do about it. */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct member {
+struct address_member {
     char *url;
     char *name;
     struct address address;
@@ -26,7 +26,7 @@ struct address_set {
     struct lock lock;
     /* All guarded by lock. A member is freed only with the set, because requests and messages
      * point to it. An address that comes back gets its old member. */
-    struct member **items;
+    struct address_member **items;
     size_t n;
     size_t next;
     uint64_t n_failures;
@@ -72,13 +72,13 @@ static char *without_user(const char *url)
     return name;
 }
 
-static struct member *add(struct address_set *s, const char *url)
+static struct address_member *add(struct address_set *s, const char *url)
 {
-    struct member *m = mem_alloc(1, sizeof(*m));
+    struct address_member *m = mem_alloc(1, sizeof(*m));
 
     m->url = tidy(url);
     m->name = without_user(m->url);
-    s->items = mem_resize(s->items, s->n + 1, sizeof(struct member *));
+    s->items = mem_resize(s->items, s->n + 1, sizeof(struct address_member *));
     s->items[s->n++] = m;
     return m;
 }
@@ -91,7 +91,7 @@ struct address_set *address_set_new(const char *const *urls, size_t n)
     lock_init(&s->lock, LOCK_private);
     random_init_system(&s->random);
     for (size_t i = 0; i < n; i++) {
-        struct member *m = add(s, urls[i]);
+        struct address_member *m = add(s, urls[i]);
 
         m->is_seed = true;
         m->takes_turns = true;
@@ -114,12 +114,12 @@ void address_set_free(struct address_set *s)
     free(s);
 }
 
-static bool is_used(const struct member *m)
+static bool is_used(const struct address_member *m)
 {
     return m->takes_turns || m->is_seed;
 }
 
-static bool is_up(const struct member *m)
+static bool is_up(const struct address_member *m)
 {
     return m->address.state == ADDRESS_UP;
 }
@@ -138,7 +138,7 @@ static size_t choose_of(const struct address_set *s, bool takes_turns) NEEDS(s->
 {
     for (size_t k = 0; k < s->n; k++) {
         const size_t i = (s->next + k) % s->n;
-        const struct member *m = s->items[i];
+        const struct address_member *m = s->items[i];
 
         if (is_used(m) && m->takes_turns == takes_turns && is_up(m))
             return i;
@@ -244,14 +244,14 @@ void address_set_failed(struct address_set *s, size_t i, int64_t now_ms, const c
 {
     lock_acquire(&s->lock);
 
-    struct member *m = s->items[i];
+    struct address_member *m = s->items[i];
 
     s->n_failures += address_failed(&m->address, now_ms, &s->random);
     snprintf(m->why, sizeof(m->why), "%s", why);
     lock_release(&s->lock);
 }
 
-static struct member *find(const struct address_set *s, const char *url) NEEDS(s->lock)
+static struct address_member *find(const struct address_set *s, const char *url) NEEDS(s->lock)
 {
     for (size_t i = 0; i < s->n; i++)
         if (strcmp(s->items[i]->url, url) == 0)
@@ -260,11 +260,11 @@ static struct member *find(const struct address_set *s, const char *url) NEEDS(s
 }
 
 /* Sniffing only heard of a new address: a first probe shows whether we can reach it. */
-static struct member *find_or_add(struct address_set *s, const char *url, int64_t now_ms)
-    NEEDS(s->lock)
+static struct address_member *find_or_add(struct address_set *s, const char *url,
+                                          int64_t now_ms) NEEDS(s->lock)
 {
     char *tidied = tidy(url);
-    struct member *m = find(s, tidied);
+    struct address_member *m = find(s, tidied);
 
     if (m == NULL)
         m = add(s, tidied);
@@ -280,13 +280,13 @@ bool address_set_found(struct address_set *s, const char *const *urls, size_t n,
 {
     lock_acquire(&s->lock);
 
-    struct member **found = mem_alloc(n > 0 ? n : 1, sizeof(struct member *));
+    struct address_member **found = mem_alloc(n > 0 ? n : 1, sizeof(struct address_member *));
     bool changed = false;
 
     for (size_t i = 0; i < n; i++)
         found[i] = find_or_add(s, urls[i], now_ms);
     for (size_t k = 0; k < s->n; k++) {
-        struct member *m = s->items[k];
+        struct address_member *m = s->items[k];
 
         m->is_found = false;
         for (size_t i = 0; i < n; i++)
@@ -345,7 +345,7 @@ uint64_t address_set_failures(struct address_set *s)
     return n;
 }
 
-static void look(const struct member *m, struct address_view *v)
+static void look(const struct address_member *m, struct address_view *v)
 {
     const struct address *a = &m->address;
 
@@ -375,11 +375,11 @@ bool address_set_next(struct address_set *s, size_t *i, struct address_view *v)
     return is_there;
 }
 
-static const struct member *item(struct address_set *s, size_t i)
+static const struct address_member *item(struct address_set *s, size_t i)
 {
     lock_acquire(&s->lock);
 
-    const struct member *m = s->items[i];
+    const struct address_member *m = s->items[i];
 
     lock_release(&s->lock);
     return m;

@@ -35,7 +35,7 @@ import world
 HERE = os.path.dirname(os.path.abspath(__file__))
 LIMIT = 900  # seconds; a test that takes longer hangs
 # Modules with long tests, which begin first, so that no lane is left with one at the end.
-LONG = "campaign", "kill", "shapes", "nodes", "memory", "held", "servers", "faults", "failover", "builds", "alter", "cascades", "log_faults", "images", "hidden"
+LONG = "campaign", "kill", "members_kill", "shapes", "nodes", "memory", "held", "servers", "faults", "failover", "builds", "alter", "cascades", "log_faults", "images", "hidden"
 
 
 class Interrupted(BaseException):

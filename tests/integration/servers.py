@@ -425,8 +425,50 @@ def row_sum(*values):
     return total
 
 
+class RemoteStore:
+    """A store on a server, with the statements and values that SQLite knows."""
+
+    def __init__(self, daemon):
+        at = urllib.parse.urlsplit(daemon.config["store"])
+        with open(os.path.join(daemon.folder, daemon.config["store_password_file"]), "rb") as f:
+            self.connection = pymysql.connect(host=at.hostname, port=at.port, user=at.username, password=f.read().rstrip(),
+                                              database=at.path[1:], autocommit=True)
+
+    def execute(self, statement, values=()):
+        self.cursor = self.connection.cursor()
+        self.rowcount = self.cursor.execute(statement.replace("%", "%%").replace("?", "%s"), values)
+        return self
+
+    def executemany(self, statement, rows):
+        for row in rows:
+            self.execute(statement, row)
+        return self
+
+    def fetchall(self):
+        return [tuple(text_or_bytes(value) for value in row) for row in self.cursor.fetchall()]
+
+    def fetchone(self):
+        row = self.cursor.fetchone()
+        return row and tuple(text_or_bytes(value) for value in row)
+
+    def __iter__(self):
+        return iter(self.fetchall())
+
+    def close(self):
+        self.connection.close()
+
+
+def text_or_bytes(value):
+    try:
+        return value.decode() if isinstance(value, bytes) else value
+    except UnicodeDecodeError:
+        return value
+
+
 def open_store(daemon):
     """The store of a daemon that is dead, or to be read only, to be closed by contextlib's `with`; each statement is a transaction."""
+    if "store" in daemon.config:
+        return contextlib.closing(RemoteStore(daemon))
     store = sqlite3.connect(os.path.join(daemon.folder, "data", "millrace.db"), timeout=20, isolation_level=None)
     store.create_function("row_sum", -1, row_sum, deterministic=True)
     return contextlib.closing(store)

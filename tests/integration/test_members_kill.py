@@ -86,4 +86,5 @@ def make_test(kills, nodes):
 
 
 def more_tests(options):
-    return {f"test_{nodes}_nodes_lose_nothing": make_test(options.kills or 40, nodes) for nodes in (2, 3)}
+    kills = (options.kills or 40) if options.only else options.kills // 4 if options.kills else 0
+    return {f"test_{nodes}_nodes_lose_nothing": make_test(kills, nodes) for nodes in (2, 3)}

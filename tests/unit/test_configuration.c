@@ -169,7 +169,7 @@ static void what_is_wrong_is_named_with_its_place(void **state)
     refused("delivery:\n  workers: many\n", "expected a whole number, got `many`");
     refused("delivery:\n  workers: 0\n", "out of range");
     refused("delivery:\n  batch_bytes: 5XB\n", "a size like");
-    refused("coordination: zookeeper://a:2181/x\n", "not available yet");
+    refused("web_tls: {cert_file: a.pem}\n", "come");
     refused("delivery: {failures: 101}\n", "out of range");
     refused("log: {level: loud}\n", "debug info warn error");
     refused("search: {user: }\n", "expected one value, got nothing");

@@ -402,7 +402,6 @@ void render_table(struct buf *out, struct render_style style, struct str items,
     buf_free(&c.text);
 }
 
-
 void render_line(struct buf *out, struct str item, const struct render_part *parts, size_t n)
 {
     struct buf value = {0};

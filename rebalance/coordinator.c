@@ -83,22 +83,15 @@ static void list_counted(void *ctx, struct arena *a, struct str **names, size_t 
     catalogue_unref(c);
 }
 
-static void wake(void *ctx)
-{
-    struct coordinator *co = MAGIC_CAST(coordinator, ctx);
-
-    __atomic_store_n(&co->has_orders, true, __ATOMIC_RELEASE);
-    stop_nudge(&co->stop);
-}
-
 static void open_cluster(struct coordinator *co, const struct zookeeper_options *by)
 {
     const struct cluster_node node = {str_from(co->identity.uuid), str_from(co->identity.name),
                                       STR(PACKAGE_VERSION), str_from(co->identity.owner),
                                       co->started_ms};
 
-    co->cluster = by == NULL ? cluster_embedded(co->opt.store)
-                             : cluster_zookeeper(co->opt.store, &node, by, wake, co);
+    co->cluster = by == NULL
+                      ? cluster_embedded(co->opt.store)
+                      : cluster_zookeeper(co->opt.store, &node, by, coordinator_on_order, co);
     co->opt.coordination = NULL; /* was borrowed */
 }
 
@@ -205,9 +198,10 @@ static bool is_up_to_date(struct coordinator *co, int64_t *load_ms) NEEDS(co->ad
 {
     struct err err = {0};
 
-    coordinator_look_for_changes(co);
-    if (!coordinator_is_load_due(co))
+    if (!coordinator_is_load_due(co)) {
+        coordinator_follow_changes(co);
         return true;
+    }
     if (clock_mono_ms() < *load_ms)
         return false;
     *load_ms = clock_mono_ms() + LOAD_MS;
@@ -238,8 +232,7 @@ static const struct {
     int64_t every_ms; /* 0: in each turn */
 } tasks[] = {
     {coordinator_tell_things, 0},
-    {coordinator_leave_lost, 0},
-    {coordinator_give_back, 0},
+    {coordinator_take_ordered, 0},
     {coordinator_ask_failed, TOPICS_MS},
     {coordinator_finish_builds, 0},
     {coordinator_sync_topics, TOPICS_MS},
@@ -302,7 +295,10 @@ static void *coordinator_main(void *arg)
     uint64_t seen = 0;
 
     while (!stop_rest(&co->stop, is_at_rest(co) ? rest_ms(co) : TICK_MS, &seen)) {
+        coordinator_look_for_changes(co);
         lock_acquire(&co->admin_lock);
+        coordinator_give_back(co); /* this and the next need to know nothing new */
+        coordinator_leave_lost(co);
         if (is_up_to_date(co, &load_ms))
             run_tasks(co, due_ms);
         lock_release(&co->admin_lock);

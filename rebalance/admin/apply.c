@@ -115,14 +115,28 @@ static void put_into_effect(struct coordinator *co, const struct definition_diff
     coordinator_sync_settings(co, problems);
 }
 
+/* What is loaded now may be more than what this node has stored: another one may have been as
+ * fast. */
+static void put_loaded_into_effect(struct coordinator *co, const struct definitions *before,
+                                   const struct retirement *r, struct problems *problems)
+    NEEDS(co->admin_lock)
+{
+    struct definitions *now = coordinator_definitions(co);
+    struct definition_diff diff = {0};
+
+    definition_diff_make(before, now, &diff);
+    put_into_effect(co, &diff, r, problems);
+    definition_diff_free(&diff);
+    definitions_unref(now);
+}
+
 /*
  * Put into effect what was stored earlier: its caller failed before that, or never got the
  * store's answer.
  */
 bool coordinator_take_stored(struct coordinator *co, struct err *err)
 {
-    struct definition_diff diff = {0};
-    struct definitions *before, *now;
+    struct definitions *before;
 
     if (!coordinator_is_load_due(co))
         return true;
@@ -133,12 +147,8 @@ bool coordinator_take_stored(struct coordinator *co, struct err *err)
     }
     coordinator_route_soon(co);
     coordinator_end_drops_soon(co);
-    now = coordinator_definitions(co);
-    definition_diff_make(before, now, &diff);
-    put_into_effect(co, &diff, &(struct retirement){0}, NULL);
-    definition_diff_free(&diff);
+    put_loaded_into_effect(co, before, &(struct retirement){0}, NULL);
     definitions_unref(before);
-    definitions_unref(now);
     return true;
 }
 
@@ -241,7 +251,7 @@ static bool carry_out(struct coordinator *co, struct application *a, bool *is_st
         ok = *is_stale = true;
     }
     if (!*is_stale && ok)
-        put_into_effect(co, &a->diff, &r, a->problems);
+        put_loaded_into_effect(co, a->now, &r, a->problems);
     coordinator_retirement_free(&r);
     lock_release(&co->admin_lock);
     return ok;
@@ -341,7 +351,7 @@ bool coordinator_delete(struct coordinator *co, struct str noun, struct str name
         ok = store(co, now, then, &diff, &r, err);
     }
     if (ok) {
-        put_into_effect(co, &diff, &r, NULL);
+        put_loaded_into_effect(co, now, &r, NULL);
         answer_removed(json, noun, name, &r);
     }
     coordinator_retirement_free(&r);

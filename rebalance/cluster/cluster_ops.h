@@ -27,6 +27,9 @@ enum cluster_wish {
     CLUSTER_END,       /* end the work at once, and store nothing */
 };
 
+/* What this node is to do with a thing is another. Must not block. @thread the cluster's */
+typedef void (*cluster_changed_fn)(void *ctx, struct str thing, enum cluster_wish wish);
+
 struct cluster_order {
     struct str thing;
     enum cluster_wish wish;

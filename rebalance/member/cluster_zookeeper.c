@@ -125,7 +125,7 @@ static void close_zookeeper(struct cluster *c)
 
 struct cluster *cluster_zookeeper(struct store *store, const struct cluster_node *node,
                                   const struct zookeeper_options *options,
-                                  void (*changed)(void *ctx), void *ctx)
+                                  cluster_changed_fn changed, void *ctx)
 {
     static const struct cluster_ops ops = {.start = start,
                                            .own = own,

@@ -19,11 +19,11 @@ struct cluster_node {
 /*
  * Returns a cluster of which this node is no part before cluster_start(), so that commands
  * without a daemon own nothing. The store is borrowed; wake and wake_ctx of the options are not
- * used. changed: cluster_wish() of something is another; it must not block.
+ * used.
  */
 struct cluster *cluster_zookeeper(struct store *store, const struct cluster_node *node,
                                   const struct zookeeper_options *options,
-                                  void (*changed)(void *ctx),
+                                  cluster_changed_fn changed,
                                   void *ctx) RETURNS_NONNULL MUST_CHECK;
 
 #endif

@@ -14,7 +14,7 @@
 /* ---- life ---- */
 
 struct member *member_new(const struct barrier_options *options, struct str store,
-                          void (*changed)(void *ctx), void *ctx)
+                          cluster_changed_fn changed, void *ctx)
 {
     struct member *m = mem_alloc(1, sizeof(*m));
 

@@ -24,10 +24,9 @@
 struct coordination;
 struct member;
 
-/* store: the id of the store that all nodes have. changed: what this node is to work on is
- * another; it must not block. */
+/* store: the id of the store that all nodes have. changed: there is a new order. */
 struct member *member_new(const struct barrier_options *options, struct str store,
-                          void (*changed)(void *ctx), void *ctx) RETURNS_NONNULL MUST_CHECK;
+                          cluster_changed_fn changed, void *ctx) RETURNS_NONNULL MUST_CHECK;
 /* For the coordination to call: something happened there. member: struct member. Never blocks.
  */
 void member_wake(void *member);

@@ -19,7 +19,7 @@
 
 struct member {
     enum magic magic;
-    void (*changed)(void *ctx);
+    cluster_changed_fn changed;
     void *ctx;
     struct stop stop;
     pthread_t thread;

@@ -221,7 +221,7 @@ static void want_lock(struct member *m, bool wants)
 static void order(struct member *m, struct str thing, enum cluster_wish wish)
 {
     orders_put(m->orders, thing, wish);
-    m->changed(m->ctx);
+    m->changed(m->ctx, thing, wish);
 }
 
 static void take_answer(struct member *m, const struct barrier_action *a)

@@ -167,8 +167,34 @@ void coordinator_give_back(struct coordinator *co)
         else
             obey(co, &orders[i]);
     arena_free(a);
+}
+
+void coordinator_take_ordered(struct coordinator *co)
+{
     if (__atomic_exchange_n(&co->has_orders, false, __ATOMIC_ACQ_REL))
         coordinator_sync_topics(co);
+}
+
+/* The coordinator's thread, which ends the topic, may wait for a store that does not answer. */
+static void discard(struct coordinator *co, struct str thing)
+{
+    lock_acquire(&co->topics->lock);
+
+    const struct topic *t = topic_of(co, thing);
+
+    if (t != NULL && t->pipeline != NULL)
+        pipeline_discard(t->pipeline);
+    lock_release(&co->topics->lock);
+}
+
+void coordinator_on_order(void *ctx, struct str thing, enum cluster_wish wish)
+{
+    struct coordinator *co = MAGIC_CAST(coordinator, ctx);
+
+    if (wish == CLUSTER_END)
+        discard(co, thing);
+    __atomic_store_n(&co->has_orders, true, __ATOMIC_RELEASE);
+    stop_nudge(&co->stop);
 }
 
 bool coordinator_is_giving_back(struct coordinator *co)

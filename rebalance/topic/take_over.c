@@ -54,7 +54,7 @@ static void own_idle(struct coordinator *co, struct topic *t) NEEDS(co->admin_lo
     struct err err = {0};
 
     if (coordinator_own_topic(co, t, &err))
-        log_info("this node has the topic again", KV("topic", (const char *)t->name));
+        log_info("this node has the topic now", KV("topic", (const char *)t->name));
     else
         log_debug("will try again to take a topic", KV("topic", (const char *)t->name),
                   KV("why", (const char *)err.msg));

@@ -278,24 +278,37 @@ static void remove_topics(struct coordinator *co, const struct definitions *d)
     }
 }
 
+static void add_topics(struct coordinator *co, const struct definitions *d)
+    NEEDS(co->admin_lock)
+{
+    for (size_t i = 0; i < d->n_topics; i++) {
+        const struct str name = d->topics[i].name;
+        struct topic *t;
+
+        if (topics_find(co->topics, name) != NULL)
+            continue;
+        t = mem_alloc(1, sizeof(*t));
+        t->name = strndup(name.ptr, name.len);
+        t->needs_take_over = co->opt.is_shared;
+        lock_acquire(&co->topics->lock);
+        t->next = co->topics->first;
+        co->topics->first = t;
+        lock_release(&co->topics->lock);
+    }
+}
+
 void coordinator_sync_topics(struct coordinator *co)
 {
     struct definitions *d = coordinator_definitions(co);
     struct catalogue *c = coordinator_catalogue(co);
 
     remove_topics(co, d);
+    add_topics(co, d);
+    if (co->opt.is_shared) /* the cluster waits for all terms, and a start may take long */
+        coordinator_own_idle(co, c);
     for (size_t i = 0; i < d->n_topics; i++) {
         struct topic *t = topics_find(co->topics, d->topics[i].name);
 
-        if (t == NULL) {
-            t = mem_alloc(1, sizeof(*t));
-            t->name = strndup(d->topics[i].name.ptr, d->topics[i].name.len);
-            t->needs_take_over = co->opt.is_shared;
-            lock_acquire(&co->topics->lock);
-            t->next = co->topics->first;
-            co->topics->first = t;
-            lock_release(&co->topics->lock);
-        }
         if (catalogue_pause(c, PAUSE_TOPIC, d->topics[i].name) != NULL)
             coordinator_stop_topic(co, t);
         else if (t->pipeline == NULL && coordinator_shall_own(co, str_from(t->name)))

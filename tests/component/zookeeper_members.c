@@ -94,8 +94,9 @@ static void *play(void *arg)
     return NULL;
 }
 
-static void wake_player(void *player)
+static void wake_player(void *player, struct str thing, enum cluster_wish wish)
 {
+    (void)thing, (void)wish;
     stop_nudge(&((struct player *)player)->stop);
 }
 

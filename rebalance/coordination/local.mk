@@ -8,6 +8,7 @@ libmillrace_a_SOURCES += \
 	%D%/zookeeper.c \
 	%D%/zookeeper_call.c \
 	%D%/zookeeper_call.h \
+	%D%/zookeeper_handle.c \
 	%D%/zookeeper_locks.c \
 	%D%/zookeeper_nodes.c \
 	%D%/zookeeper_notes.c \

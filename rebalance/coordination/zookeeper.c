@@ -73,7 +73,7 @@ static bool next(struct coordination *c, struct coordination_event *out)
     struct zookeeper *z = of(c);
     enum note_kind kind;
 
-    zookeeper_session_keep(z);
+    zookeeper_handle_keep(z);
     zookeeper_locks_settle(z);
     while (zookeeper_notes_take(z, &kind))
         if (apply(z, kind, buf_str(&z->told_name))) {
@@ -131,7 +131,7 @@ static void end(struct coordination *c)
 {
     struct zookeeper *z = of(c);
 
-    zookeeper_session_end(z);
+    zookeeper_handle_end(z);
     zookeeper_nodes_forget(z);
     zookeeper_values_forget(z);
     zookeeper_locks_free(z);
@@ -214,7 +214,7 @@ bool zookeeper_open(const struct zookeeper_options *opt, struct coordination **o
         end(&z->base);
         return false;
     }
-    zookeeper_session_begin(z);
+    zookeeper_handle_begin(z);
     *out = &z->base;
     return true;
 }

@@ -216,7 +216,7 @@ int zookeeper_call_set(struct zookeeper *z, const char *path, struct str data, i
 
 static watcher_fn watcher(bool watch)
 {
-    return watch ? zookeeper_session_on_change : NULL;
+    return watch ? zookeeper_notes_on_change : NULL;
 }
 
 int zookeeper_call_exists(struct zookeeper *z, const char *path, bool watch, struct Stat *stat)
@@ -267,15 +267,6 @@ int zookeeper_call_rights(struct zookeeper *z, const char *path, bool *is_open)
     const int rc = wait_for(c, zoo_aget_acl(z->client, path, on_rights, c));
 
     *is_open = rc == ZOK && c->is_open;
-    leave(c);
-    return rc;
-}
-
-int zookeeper_call_sync(struct zookeeper *z, const char *path)
-{
-    struct zookeeper_call *c = begin(z);
-    const int rc = wait_for(c, zoo_async(z->client, path, on_text, c));
-
     leave(c);
     return rc;
 }

@@ -29,7 +29,7 @@ int zookeeper_call_delete(struct zookeeper *z, const char *path) MUST_CHECK;
 /* version -1: whatever it has. */
 int zookeeper_call_set(struct zookeeper *z, const char *path, struct str data,
                        int32_t version) MUST_CHECK;
-/* The next three watch, if told to, by zookeeper_session_on_change(). */
+/* The next three watch, if told to, by zookeeper_notes_on_change(). */
 int zookeeper_call_exists(struct zookeeper *z, const char *path, bool watch,
                           struct Stat *stat) MUST_CHECK;
 /* Always watches. *data: until the next call of it, and cut at COORDINATION_DATA_MAX. */
@@ -40,8 +40,6 @@ int zookeeper_call_children(struct zookeeper *z, const char *path, bool watch,
                             struct String_vector *names) MUST_CHECK;
 /* May everybody write it? */
 int zookeeper_call_rights(struct zookeeper *z, const char *path, bool *is_open) MUST_CHECK;
-/* Until our server knows what all servers knew when this was called. */
-int zookeeper_call_sync(struct zookeeper *z, const char *path) MUST_CHECK;
 
 /* Frees all that no answer will come for, as the client is closed. */
 void zookeeper_calls_drop(struct zookeeper *z);

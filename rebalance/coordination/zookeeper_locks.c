@@ -90,12 +90,13 @@ static bool is_ours(const struct queued *q, const char *place)
     return place != NULL && str_has_prefix(str_from(place), buf_str(&q->guid));
 }
 
-/* Whether the server made it before its answer was lost. */
+/* Whether the server made it before its answer was lost. It has by now, or never will: our
+ * server has caught up since, or does what we ask for in order. */
 static bool find_place(struct zookeeper *z, struct queued *q, struct err *err)
 {
     struct String_vector queue = {0};
 
-    if (!zookeeper_session_catch_up(z, err) || !read_queue(z, q, &queue, err))
+    if (!read_queue(z, q, &queue, err))
         return false;
     for (int32_t i = 0; i < queue.count && q->place.len == 0; i++)
         if (is_ours(q, queue.data[i]))

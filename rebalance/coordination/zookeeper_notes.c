@@ -5,6 +5,7 @@
 #include "src/base/mem.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static struct note *find_note(const struct zookeeper *z, enum note_kind kind, struct str name)
     NEEDS(z->lock)
@@ -28,7 +29,7 @@ static struct note *make_note(enum note_kind kind, struct str name)
     return n;
 }
 
-void zookeeper_notes_put(struct zookeeper *z, enum note_kind kind, struct str name)
+static void put(struct zookeeper *z, enum note_kind kind, struct str name) NEEDS(z->lock)
 {
     if (find_note(z, kind, name) == NULL)
         list_push_back(&z->notes, &make_note(kind, name)->link);
@@ -43,7 +44,7 @@ void zookeeper_notes_put_first(struct zookeeper *z, enum note_kind kind, struct 
 void zookeeper_notes_add(struct zookeeper *z, enum note_kind kind, struct str name)
 {
     lock_acquire(&z->lock);
-    zookeeper_notes_put(z, kind, name);
+    put(z, kind, name);
     lock_release(&z->lock);
 }
 
@@ -105,4 +106,56 @@ bool zookeeper_notes_take(struct zookeeper *z, enum note_kind *kind)
     }
     lock_release(&z->lock);
     return first != NULL;
+}
+
+/* Takes "name/" or "name" from the front. */
+static struct str take_name(struct str *path)
+{
+    const char *slash = path->len > 0 ? memchr(path->ptr, '/', path->len) : NULL;
+    const struct str name = {path->ptr,
+                             slash != NULL ? (size_t)(slash - path->ptr) : path->len};
+    const size_t gone = slash != NULL ? name.len + 1 : name.len;
+
+    *path = (struct str){path->ptr + gone, path->len - gone};
+    return name;
+}
+
+static enum note_kind tell_what(struct str path, struct str *name)
+{
+    const struct str folder = take_name(&path);
+
+    *name = take_name(&path);
+    if (str_equal(folder, STR("locks")))
+        return NOTE_LOCK;
+    if (str_equal(folder, STR("nodes")) && name->len == 0)
+        return NOTE_NODES;
+    if (str_equal(folder, STR("nodes")))
+        return NOTE_NODE;
+    *name = folder;
+    return NOTE_VALUE;
+}
+
+void zookeeper_notes_on_change(zhandle_t *client, int type, int state, const char *path,
+                               void *ctx)
+{
+    struct zookeeper *z = MAGIC_CAST(zookeeper, ctx);
+    const struct str all = str_from(path != NULL ? path : "");
+    struct str name;
+
+    (void)client, (void)state;
+    if (type == ZOO_SESSION_EVENT || all.len <= z->root.len + 1)
+        return;
+
+    const struct str below = {all.ptr + z->root.len + 1, all.len - z->root.len - 1};
+    const enum note_kind kind = tell_what(below, &name);
+
+    lock_acquire(&z->lock);
+
+    const bool is_news = !str_equal(all, buf_str(&z->released));
+
+    if (is_news)
+        put(z, kind, name);
+    lock_release(&z->lock);
+    if (is_news)
+        z->wake(z->wake_ctx);
 }

@@ -2,11 +2,11 @@
  * The parts of the coordination by ZooKeeper: session, nodes, values, locks.
  * Only files of rebalance/coordination include this, in a build with the client's library.
  *
- * zookeeper_session.c has the client's handle, its callbacks and what every call needs;
- * zookeeper_call.c has the calls, each with its limit; zookeeper_notes.c has what changed;
- * zookeeper_root.c makes the root and looks at rights;
- * zookeeper_nodes.c, zookeeper_values.c and zookeeper_locks.c translate one kind of thing each;
- * zookeeper.c joins them.
+ * zookeeper_session.c has what the client tells of the session, and what every call needs;
+ * zookeeper_handle.c begins, keeps and ends it; zookeeper_root.c makes the root and looks at
+ * rights; zookeeper_call.c has the calls, each with its limit; zookeeper_notes.c has what
+ * changed; zookeeper_nodes.c, zookeeper_values.c and zookeeper_locks.c translate one kind of
+ * thing each; zookeeper.c joins them.
  */
 #ifndef REBALANCE_COORDINATION_ZOOKEEPER_PARTS_H
 #define REBALANCE_COORDINATION_ZOOKEEPER_PARTS_H
@@ -77,22 +77,31 @@ struct zookeeper {
 
 /* Begins a session, after the end of the last one; if that cannot be now, the state says why,
  * and it is tried again. */
-void zookeeper_session_begin(struct zookeeper *z);
+void zookeeper_handle_begin(struct zookeeper *z);
 /* Ends the session, alive or not, and drops all notes. May wait for seconds. */
-void zookeeper_session_end(struct zookeeper *z);
+void zookeeper_handle_end(struct zookeeper *z);
 /* Does what is due: begins a session, finds or makes the root in one that has begun, asks for a
  * sign of life. */
-void zookeeper_session_keep(struct zookeeper *z);
-/* Waits until our server knows what all servers knew when this was called. */
-bool zookeeper_session_catch_up(struct zookeeper *z, struct err *err);
-/* What every call begins with. */
-bool zookeeper_session_is_ready(struct zookeeper *z, struct err *err);
+void zookeeper_handle_keep(struct zookeeper *z);
+
+/* What the client calls; its context is the struct zookeeper. */
+void zookeeper_session_on_event(zhandle_t *client, int type, int state, const char *path,
+                                void *ctx);
+void zookeeper_session_on_words(const char *message);
+/* Asks our server to catch up with the others; that it answers is a sign of life, too. */
+void zookeeper_session_ask(struct zookeeper *z, zhandle_t *client);
+
+/* The next three return whether the status is another one now. */
+bool zookeeper_session_set_status(struct zookeeper *z, enum coordination_status status)
+    NEEDS(z->lock);
+bool zookeeper_session_suspend(struct zookeeper *z) NEEDS(z->lock);
+bool zookeeper_session_refuse(struct zookeeper *z, const struct err *why) NEEDS(z->lock);
+/* Tries again some seconds later. */
+void zookeeper_session_delay(struct zookeeper *z) NEEDS(z->lock);
 
 void zookeeper_session_state(struct zookeeper *z, struct coordination_state *out);
-
-/* Watches of everything: the path says what changed. Its context is the struct zookeeper. */
-void zookeeper_session_on_change(zhandle_t *client, int type, int state, const char *path,
-                                 void *ctx);
+/* What every call begins with. */
+bool zookeeper_session_is_ready(struct zookeeper *z, struct err *err);
 /* The path of a name below the root, or of a name below a folder of the root. */
 struct buf zookeeper_session_path(const struct zookeeper *z, const char *folder,
                                   struct str name);
@@ -106,11 +115,12 @@ const struct ACL_vector *zookeeper_session_acl(const struct zookeeper *z);
 bool zookeeper_session_root_is_gone(struct zookeeper *z, struct err *err);
 
 /* Each queues a note, if no such note waits, and does not wake. */
-void zookeeper_notes_put(struct zookeeper *z, enum note_kind kind, struct str name)
-    NEEDS(z->lock);
+void zookeeper_notes_add(struct zookeeper *z, enum note_kind kind, struct str name);
 void zookeeper_notes_put_first(struct zookeeper *z, enum note_kind kind, struct str name)
     NEEDS(z->lock);
-void zookeeper_notes_add(struct zookeeper *z, enum note_kind kind, struct str name);
+/* Watches of everything: the path says what changed. Its context is the struct zookeeper. */
+void zookeeper_notes_on_change(zhandle_t *client, int type, int state, const char *path,
+                               void *ctx);
 /* Takes the first note that can be told now; its name is in told_name. */
 bool zookeeper_notes_take(struct zookeeper *z, enum note_kind *kind);
 /* Drops this note, if it waits. */

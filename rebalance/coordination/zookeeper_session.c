@@ -1,25 +1,19 @@
 #include "config.h"
 
-#include "rebalance/coordination/zookeeper_call.h"
 #include "rebalance/coordination/zookeeper_parts.h"
 
 #include "src/base/clock.h"
-#include "src/base/mem.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* After servers that cannot be resolved, or rights that will not do. */
 #define RETRY_MS 5000
 
-/* So many signs of life are asked for within the time-out of a session. */
-#define SIGNS 6
-
 static struct lock words_lock = LOCK_INIT(LOCK_private);
 static struct err last_words; /* of the client, guarded by words_lock; it does not say whose */
 
 /* "2026-11-27 01:02:03,004:17(0x7f):ZOO_ERROR@check_events@2985: text" */
-static void on_words(const char *message)
+void zookeeper_session_on_words(const char *message)
 {
     const char *at = strstr(message, ":ZOO_");
     const char *text = at != NULL ? strstr(at, ": ") : NULL;
@@ -29,7 +23,7 @@ static void on_words(const char *message)
     lock_release(&words_lock);
 }
 
-static bool set_status(struct zookeeper *z, enum coordination_status status) NEEDS(z->lock)
+bool zookeeper_session_set_status(struct zookeeper *z, enum coordination_status status)
 {
     if (z->state.status == status)
         return false;
@@ -39,9 +33,10 @@ static bool set_status(struct zookeeper *z, enum coordination_status status) NEE
     return true;
 }
 
-static bool suspend(struct zookeeper *z) NEEDS(z->lock)
+bool zookeeper_session_suspend(struct zookeeper *z)
 {
-    return z->state.status == COORDINATION_CONNECTED && set_status(z, COORDINATION_SUSPENDED);
+    return z->state.status == COORDINATION_CONNECTED &&
+           zookeeper_session_set_status(z, COORDINATION_SUSPENDED);
 }
 
 /* The servers heard us after we asked. The deciding thread must set the first connection up
@@ -52,7 +47,7 @@ static bool hear(struct zookeeper *z) NEEDS(z->lock)
 
     z->is_caught_up = true;
     z->state.dead_ms = z->asked_ms + z->state.timeout_ms;
-    return z->is_set_up ? set_status(z, COORDINATION_CONNECTED) : is_first;
+    return z->is_set_up ? zookeeper_session_set_status(z, COORDINATION_CONNECTED) : is_first;
 }
 
 static void on_heard(int rc, const char *path, const void *ctx)
@@ -70,8 +65,7 @@ static void on_heard(int rc, const char *path, const void *ctx)
         z->wake(z->wake_ctx);
 }
 
-/* Asks our server to catch up with the others; that it answers is a sign of life, too. */
-static void ask(struct zookeeper *z, zhandle_t *client)
+void zookeeper_session_ask(struct zookeeper *z, zhandle_t *client)
 {
     lock_acquire(&z->lock);
 
@@ -84,12 +78,17 @@ static void ask(struct zookeeper *z, zhandle_t *client)
         on_heard(ZINVALIDSTATE, NULL, z);
 }
 
-static bool refuse(struct zookeeper *z, const struct err *why) NEEDS(z->lock)
+void zookeeper_session_delay(struct zookeeper *z)
+{
+    z->next_try_ms = clock_mono_ms() + RETRY_MS;
+}
+
+bool zookeeper_session_refuse(struct zookeeper *z, const struct err *why)
 {
     z->state.why = *why;
     z->is_set_up = false;
-    z->next_try_ms = clock_mono_ms() + RETRY_MS;
-    return set_status(z, COORDINATION_REFUSED);
+    zookeeper_session_delay(z);
+    return zookeeper_session_set_status(z, COORDINATION_REFUSED);
 }
 
 static bool change_state(struct zookeeper *z, zhandle_t *client, int state) NEEDS(z->lock)
@@ -103,15 +102,16 @@ static bool change_state(struct zookeeper *z, zhandle_t *client, int state) NEED
         return false;
     }
     if (state == ZOO_EXPIRED_SESSION_STATE)
-        return set_status(z, COORDINATION_LOST);
+        return zookeeper_session_set_status(z, COORDINATION_LOST);
     if (state != ZOO_AUTH_FAILED_STATE)
-        return suspend(z);
+        return zookeeper_session_suspend(z);
     err_set(&err, ERR_REJECT,
             "ZooKeeper refuses the log-in: check user:password in coordination_auth_file");
-    return refuse(z, &err);
+    return zookeeper_session_refuse(z, &err);
 }
 
-static void on_session(zhandle_t *client, int type, int state, const char *path, void *ctx)
+void zookeeper_session_on_event(zhandle_t *client, int type, int state, const char *path,
+                                void *ctx)
 {
     struct zookeeper *z = MAGIC_CAST(zookeeper, ctx);
 
@@ -124,60 +124,8 @@ static void on_session(zhandle_t *client, int type, int state, const char *path,
 
     lock_release(&z->lock);
     if (state == ZOO_CONNECTED_STATE)
-        ask(z, client);
+        zookeeper_session_ask(z, client);
     if (wakes)
-        z->wake(z->wake_ctx);
-}
-
-/* Takes "name/" or "name" from the front. */
-static struct str take_name(struct str *path)
-{
-    const char *slash = path->len > 0 ? memchr(path->ptr, '/', path->len) : NULL;
-    const struct str name = {path->ptr,
-                             slash != NULL ? (size_t)(slash - path->ptr) : path->len};
-    const size_t gone = slash != NULL ? name.len + 1 : name.len;
-
-    *path = (struct str){path->ptr + gone, path->len - gone};
-    return name;
-}
-
-static enum note_kind tell_what(struct str path, struct str *name)
-{
-    const struct str folder = take_name(&path);
-
-    *name = take_name(&path);
-    if (str_equal(folder, STR("locks")))
-        return NOTE_LOCK;
-    if (str_equal(folder, STR("nodes")) && name->len == 0)
-        return NOTE_NODES;
-    if (str_equal(folder, STR("nodes")))
-        return NOTE_NODE;
-    *name = folder;
-    return NOTE_VALUE;
-}
-
-void zookeeper_session_on_change(zhandle_t *client, int type, int state, const char *path,
-                                 void *ctx)
-{
-    struct zookeeper *z = MAGIC_CAST(zookeeper, ctx);
-    const struct str all = str_from(path != NULL ? path : "");
-    struct str name;
-
-    (void)client, (void)state;
-    if (type == ZOO_SESSION_EVENT || all.len <= z->root.len + 1)
-        return;
-
-    const struct str below = {all.ptr + z->root.len + 1, all.len - z->root.len - 1};
-    const enum note_kind kind = tell_what(below, &name);
-
-    lock_acquire(&z->lock);
-
-    const bool is_news = !str_equal(all, buf_str(&z->released));
-
-    if (is_news)
-        zookeeper_notes_put(z, kind, name);
-    lock_release(&z->lock);
-    if (is_news)
         z->wake(z->wake_ctx);
 }
 
@@ -186,7 +134,7 @@ static void set_up_again(struct zookeeper *z)
 {
     lock_acquire(&z->lock);
     z->is_set_up = false;
-    suspend(z);
+    zookeeper_session_suspend(z);
     lock_release(&z->lock);
 }
 
@@ -257,138 +205,4 @@ bool zookeeper_session_root_is_gone(struct zookeeper *z, struct err *err)
     return err_set(err, ERR_RETRY,
                    "somebody deleted %" STR_FMT " in ZooKeeper: it is made again",
                    STR_ARG(buf_str(&z->root)));
-}
-
-static void end_set_up(struct zookeeper *z, bool ok, const struct err *err)
-{
-    lock_acquire(&z->lock);
-    z->is_set_up = ok;
-    if (ok && z->is_caught_up)
-        set_status(z, COORDINATION_CONNECTED);
-    else if (!ok && err->kind == ERR_REJECT)
-        refuse(z, err);
-    lock_release(&z->lock);
-}
-
-static void set_up(struct zookeeper *z)
-{
-    struct err err = {0};
-    const bool ok = zookeeper_root_make(z, &err);
-
-    end_set_up(z, ok, &err);
-}
-
-static zhandle_t *begin_client(struct zookeeper *z)
-{
-    const int timeout_ms = (int)z->timeout_ms;
-
-#ifdef HAVE_ZOOKEEPER_TLS
-    if (z->tls.len > 0)
-        return zookeeper_init_ssl(z->servers.ptr, z->tls.ptr, on_session, timeout_ms, NULL, z,
-                                  ZOO_NO_LOG_CLIENTENV);
-#endif
-    return zookeeper_init2(z->servers.ptr, on_session, timeout_ms, NULL, z,
-                           ZOO_NO_LOG_CLIENTENV, on_words);
-}
-
-static void delay(struct zookeeper *z)
-{
-    lock_acquire(&z->lock);
-    z->next_try_ms = clock_mono_ms() + RETRY_MS;
-    lock_release(&z->lock);
-}
-
-void zookeeper_session_end(struct zookeeper *z)
-{
-    if (z->client != NULL)
-        zookeeper_close(z->client);
-    z->client = NULL;
-    zookeeper_calls_drop(z);
-    zookeeper_notes_drop_all(z);
-}
-
-void zookeeper_session_begin(struct zookeeper *z)
-{
-    zookeeper_session_end(z);
-    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
-    lock_acquire(&z->lock);
-    z->is_set_up = z->is_caught_up = z->is_asking = false;
-    z->state.dead_ms = 0;
-    set_status(z, COORDINATION_CONNECTING);
-    lock_release(&z->lock);
-    z->is_lost_dropped = z->is_lost_told = false;
-    z->client = begin_client(z);
-    if (z->client == NULL) {
-        delay(z);
-        return;
-    }
-    /* Not while a connection is there: the thread that looks names up hears nothing then. */
-    zoo_set_servers_resolution_delay(z->client, -1);
-    if (z->auth.len > 0)
-        zoo_add_auth(z->client, "digest", z->auth.ptr, (int)z->auth.len, NULL, NULL);
-}
-
-/* True: something is left to do, and it is time to do it. */
-static bool is_due(struct zookeeper *z)
-{
-    lock_acquire(&z->lock);
-
-    const bool is_due = !z->is_set_up && clock_mono_ms() >= z->next_try_ms;
-
-    lock_release(&z->lock);
-    return is_due;
-}
-
-/* The client's handle is dead after a refused log-in, so that only another session can help. */
-static void lose(struct zookeeper *z)
-{
-    lock_acquire(&z->lock);
-    set_status(z, COORDINATION_LOST);
-    lock_release(&z->lock);
-}
-
-/* The client gives a silent server up, but its clock stands still while the machine sleeps. */
-static void look_alive(struct zookeeper *z)
-{
-    lock_acquire(&z->lock);
-
-    const int64_t now_ms = clock_mono_ms();
-    const bool is_due = now_ms >= z->asked_ms + z->state.timeout_ms / SIGNS;
-
-    if (is_due && z->is_asking && now_ms >= z->state.dead_ms)
-        suspend(z);
-    lock_release(&z->lock);
-    if (is_due)
-        ask(z, z->client);
-}
-
-static bool has_caught_up(struct zookeeper *z)
-{
-    lock_acquire(&z->lock);
-
-    const bool has = z->is_caught_up;
-
-    lock_release(&z->lock);
-    return has;
-}
-
-void zookeeper_session_keep(struct zookeeper *z)
-{
-    const int state = z->client != NULL ? zoo_state(z->client) : 0;
-
-    if (z->is_lost_told || (z->client == NULL && is_due(z)))
-        zookeeper_session_begin(z);
-    else if (state == ZOO_AUTH_FAILED_STATE && is_due(z))
-        lose(z);
-    else if (state == ZOO_CONNECTED_STATE)
-        look_alive(z);
-    if (state == ZOO_CONNECTED_STATE && has_caught_up(z) && is_due(z))
-        set_up(z);
-}
-
-bool zookeeper_session_catch_up(struct zookeeper *z, struct err *err)
-{
-    const int rc = zookeeper_call_sync(z, z->root.ptr);
-
-    return rc == ZOK || zookeeper_session_fail(z, rc, "catch up at", buf_str(&z->root), err);
 }

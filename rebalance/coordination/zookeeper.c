@@ -171,7 +171,7 @@ static bool check_auth(struct str auth, struct err *err)
     for (size_t i = 0; i < auth.len; i++)
         is_good &= (unsigned char)auth.ptr[i] >= ' ';
     return is_good || err_set(err, ERR_REJECT,
-                              "coordination_auth_file holds no log-in: write one line "
+                              "coordination_auth_file holds no log-in; fix: write one line "
                               "user:password");
 }
 
@@ -180,7 +180,7 @@ static bool check_tls(struct str tls, struct err *err)
     return tls.len == 0 || zookeeper_has_tls() ||
            err_set(err, ERR_FATAL,
                    "the ZooKeeper client of this program speaks no TLS, so coordination_tls "
-                   "cannot be used: build it with one that does, or go through stunnel");
+                   "cannot be used; fix: build it with one that does, or go through stunnel");
 }
 
 static struct zookeeper *make(const struct zookeeper_options *opt)

@@ -8,9 +8,10 @@ bool zookeeper_open(const struct zookeeper_options *opt, struct coordination **o
 {
     (void)opt;
     *out = NULL;
-    return err_set(err, ERR_FATAL,
-                   "this program was built without ZooKeeper: set coordination to embedded, or "
-                   "install libzookeeper-mt-dev and build it with --with-zookeeper=yes");
+    return err_set(
+        err, ERR_FATAL,
+        "this program was built without ZooKeeper; fix: set coordination to embedded, or "
+        "install libzookeeper-mt-dev and build it with --with-zookeeper=yes");
 }
 
 bool zookeeper_has_tls(void)

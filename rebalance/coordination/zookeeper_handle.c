@@ -89,7 +89,22 @@ static bool is_due(struct zookeeper *z)
     return is_due;
 }
 
-/* The client's handle is dead after a refused log-in, so that only another session can help. */
+/*
+ * The session must be over, though no server has said so.  Servers that lost what they knew
+ * refuse a client that saw more than they have, for as long as its handle lives.
+ */
+static bool is_long_dead(struct zookeeper *z)
+{
+    lock_acquire(&z->lock);
+
+    const bool is = z->state.status == COORDINATION_SUSPENDED && z->state.dead_ms != 0 &&
+                    clock_mono_ms() >= z->state.dead_ms + z->state.timeout_ms;
+
+    lock_release(&z->lock);
+    return is;
+}
+
+/* Only another session can help: the handle is dead, or its session is. */
 static void lose(struct zookeeper *z)
 {
     lock_acquire(&z->lock);
@@ -129,6 +144,8 @@ void zookeeper_handle_keep(struct zookeeper *z)
     if (z->is_lost_told || (z->client == NULL && is_due(z)))
         zookeeper_handle_begin(z);
     else if (state == ZOO_AUTH_FAILED_STATE && is_due(z))
+        lose(z);
+    else if (state != ZOO_CONNECTED_STATE && z->client != NULL && is_long_dead(z))
         lose(z);
     else if (state == ZOO_CONNECTED_STATE)
         look_alive(z);

@@ -72,7 +72,7 @@ static bool add_server(struct str server, struct buf *servers, struct err *err)
     if (!is_plain(host) || (host.len < server.len && !is_port(port)))
         return err_set(err, ERR_REJECT,
                        "coordination names the ZooKeeper server \"%" STR_FMT
-                       "\": write host:port, several with commas between them",
+                       "\"; fix: write host:port, several with commas between them",
                        STR_ARG(server));
     if (servers->len > 0)
         buf_append_char(servers, ',');
@@ -91,10 +91,11 @@ static bool check_root(struct str path, struct err *err)
         if (!is_plain(take_until(&rest, '/')))
             return err_set(err, ERR_REJECT,
                            "coordination has the path \"%" STR_FMT
-                           "\": write /name or /name/name, as ZooKeeper has it",
+                           "\"; fix: write /name or /name/name, as ZooKeeper has it",
                            STR_ARG(path));
     return path.ptr[path.len - 1] != '/' ||
-           err_set(err, ERR_REJECT, "coordination has a path that ends in \"/\": take it away");
+           err_set(err, ERR_REJECT,
+                   "coordination has a path that ends in \"/\"; fix: take it away");
 }
 
 bool zookeeper_name_address(struct str text, struct buf *servers, struct buf *root,

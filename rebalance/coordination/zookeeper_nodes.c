@@ -63,15 +63,16 @@ static bool join_again(struct zookeeper *z, const char *path, struct str data, s
     if (rc != ZOK)
         return zookeeper_session_fail(z, rc, "look for", str_from(path), err);
     if (stat.ephemeralOwner == 0)
-        return err_set(err, ERR_REJECT,
-                       "%s in ZooKeeper is no node, as it belongs to no session: delete it",
-                       path);
+        return err_set(
+            err, ERR_REJECT,
+            "%s in ZooKeeper is no node, as it belongs to no session; fix: delete it", path);
     if (stat.ephemeralOwner != zoo_client_id(z->client)->client_id)
         return err_set(err, ERR_RETRY,
                        "%s is registered in ZooKeeper by session 0x%" PRIx64
                        ": that of our last run, which ends within its time-out, or, if it "
-                       "stays, of another daemon with a copy of our data folder: stop it and "
-                       "delete the file node in its folder, so that it gets an id of its own",
+                       "stays, of another daemon with a copy of our data folder; fix: stop the "
+                       "one that has the copy, and delete the file node in its data folder, so "
+                       "that it gets an id of its own",
                        path, (uint64_t)stat.ephemeralOwner);
     rc = zookeeper_call_set(z, path, data, -1);
     return rc == ZOK || zookeeper_session_fail(z, rc, "write", str_from(path), err);

@@ -105,8 +105,9 @@ static bool change_state(struct zookeeper *z, zhandle_t *client, int state) NEED
         return zookeeper_session_set_status(z, COORDINATION_LOST);
     if (state != ZOO_AUTH_FAILED_STATE)
         return zookeeper_session_suspend(z);
-    err_set(&err, ERR_REJECT,
-            "ZooKeeper refuses the log-in: check user:password in coordination_auth_file");
+    err_set(
+        &err, ERR_REJECT,
+        "ZooKeeper refuses the log-in; fix: correct user:password in coordination_auth_file");
     return zookeeper_session_refuse(z, &err);
 }
 
@@ -146,7 +147,7 @@ bool zookeeper_session_fail(struct zookeeper *z, int rc, const char *what, struc
     if (rc == ZNOAUTH)
         return err_set_code(err, ERR_REJECT, "zookeeper", rc,
                             "ZooKeeper does not let us %s %" STR_FMT
-                            ": another log-in made it; use that one in "
+                            ", as another log-in made it; fix: use that one in "
                             "coordination_auth_file, another path in coordination, or change "
                             "its rights (zkCli.sh: setAcl -R)",
                             what, STR_ARG(path));

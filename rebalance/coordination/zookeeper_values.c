@@ -85,10 +85,11 @@ static bool read_path(struct zookeeper *z, const char *path, struct buf *data, i
     if (!check_rights(z, path, &stat, err))
         return false;
     if (stat.dataLength > COORDINATION_DATA_MAX)
-        return err_set(err, ERR_REJECT,
-                       "%s in ZooKeeper holds %d bytes, more than %d: no node wrote them, so "
-                       "find out who did, and delete it",
-                       path, stat.dataLength, COORDINATION_DATA_MAX);
+        return err_set(
+            err, ERR_REJECT,
+            "%s in ZooKeeper holds %d bytes, more than %d, which no node wrote; fix: "
+            "find out who did, and delete it",
+            path, stat.dataLength, COORDINATION_DATA_MAX);
     buf_append(data, read);
     return true;
 }

@@ -178,8 +178,9 @@ static void try_registration(struct member *m)
         return;
     if (!is_our_path(m, &err) ||
         !coordination_join(m->c, buf_str(&m->id), buf_str(&m->registering), &err)) {
-        note_trouble(m, &err, "register");
-        m->trouble = err; /* also that the node is still there of another session */
+        if (strcmp(err.msg, m->trouble.msg) != 0)
+            log_failure(LOG_WARN, &err, "this node cannot be registered yet");
+        m->trouble = err;
         return;
     }
     FAILPOINT(node_registered);
@@ -263,6 +264,25 @@ static void show_nodes(struct member *m, const struct str *ids, size_t n)
     lock_release(&m->lock);
 }
 
+static bool is_in(const struct str *ids, size_t n, struct str id)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_equal(ids[i], id))
+            return true;
+    return false;
+}
+
+/* Only this thread changes the list that is shown. */
+static void log_nodes(const struct member *m, const struct str *ids, size_t n)
+{
+    for (size_t i = 0; i < m->view.live.n; i++)
+        if (!is_in(ids, n, m->view.live.list[i]))
+            log_warn("a node is gone", KV("node", m->view.live.list[i]));
+    for (size_t i = 0; i < n; i++)
+        if (!name_set_has(&m->view.live, ids[i]))
+            log_info("a node has come", KV("node", ids[i]));
+}
+
 static void list_nodes(struct member *m)
 {
     const struct str *ids;
@@ -274,6 +294,7 @@ static void list_nodes(struct member *m)
         note_trouble(m, &err, "list the nodes");
         return;
     }
+    log_nodes(m, ids, n);
     show_nodes(m, ids, n);
     say(m, (struct barrier_event){.kind = BARRIER_NODES, .list = ids, .n = n});
 }
@@ -294,12 +315,15 @@ static void on_connected(struct member *m, uint64_t session)
     forget_later(m);
     m->trouble = (struct err){0};
     m->session = session;
+    log_info("the coordination answers", KV("new_session", is_new));
     say(m, (struct barrier_event){.kind = BARRIER_CONNECTED, .is_new = is_new});
     list_nodes(m);
 }
 
 static void on_lost(struct member *m)
 {
+    if (m->session != 0)
+        log_warn("the session at the coordination is over, and all work with it");
     forget_later(m);
     m->session = 0;
     m->asks_lock = m->wants_list = false;
@@ -312,6 +336,11 @@ static void on_silence(struct member *m, const struct coordination_state *s)
 {
     const int64_t end_ms = s->dead_ms - (int64_t)s->timeout_ms * 4 / 10;
 
+    if (s->status == COORDINATION_REFUSED)
+        log_failure(LOG_ERROR, &s->why, "the coordination refuses this node");
+    else if (s->status == COORDINATION_SUSPENDED)
+        log_failure(LOG_WARN, &s->why, "the coordination does not answer, and work ends soon",
+                    KV("in_ms", end_ms > clock_mono_ms() ? end_ms - clock_mono_ms() : 0));
     say(m,
         (struct barrier_event){.kind = BARRIER_SUSPENDED, .heard_ms = end_ms - m->suspend_ms});
 }

@@ -5,6 +5,8 @@
 
 #include "src/base/clock.h"
 
+#include <string.h>
+
 #define LIMIT_MS 5000
 
 /* ---- its thread ---- */
@@ -91,6 +93,8 @@ bool member_survey(struct member *m, struct cluster_survey *out, struct err *err
             cluster_survey_copy(out, &m->survey);
     }
     lock_release(&m->lock);
+    if (strstr(why.msg, "; fix: ") != NULL)
+        return err_set(err, ERR_RETRY, "%s", why.msg);
     return why.kind == ERR_NONE ||
            err_set(err, ERR_RETRY,
                    "the coordination does not answer%s%s; fix: see that the ZooKeeper servers "

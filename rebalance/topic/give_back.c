@@ -148,6 +148,8 @@ static void obey(struct coordinator *co, const struct cluster_order *o) NEEDS(co
         save(t);
         FAILPOINT(topic_saved);
     }
+    if (works && o->wish == CLUSTER_END)
+        log_warn("all work on the topic has ended at once", KV("topic", (const char *)t->name));
     end(co, t, o->thing);
 }
 

@@ -159,6 +159,26 @@ static bool open_store(struct app *app, struct err *err)
     return ok;
 }
 
+/* The same text under the same key is the same when sealed: the first node has kept it. */
+static bool check_key(struct app *app, const char *path, struct err *err)
+{
+    struct buf ours = {0}, kept = {0};
+
+    seal_text(app->seal, STR("cluster"), STR("the key of all nodes"), &ours);
+
+    bool ok = store_keep_value(app->store, STR("seal"), buf_str(&ours), &kept, err);
+
+    if (ok && !str_equal(buf_str(&ours), buf_str(&kept)))
+        ok = err_set(err, ERR_REJECT,
+                     "the key in %s is not that of the other nodes, which have sealed the "
+                     "passwords of definitions with theirs; fix: copy their file here, and let "
+                     "secret_file name it at all nodes",
+                     path);
+    buf_free(&ours);
+    buf_free(&kept);
+    return ok;
+}
+
 /* Daemons that share a store must share its key too. */
 static bool open_seal(struct app *app, struct err *err)
 {
@@ -170,8 +190,9 @@ static bool open_seal(struct app *app, struct err *err)
     else
         in_data(&path, app, "secret.key");
 
-    const bool ok =
-        seal_open(&app->seal, path.ptr, err) && store_set_seal(app->store, app->seal, err);
+    const bool ok = seal_open(&app->seal, path.ptr, err) &&
+                    (!is_shared(app->settings) || check_key(app, path.ptr, err)) &&
+                    store_set_seal(app->store, app->seal, err);
 
     buf_free(&path);
     return ok;

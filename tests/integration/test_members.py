@@ -89,6 +89,32 @@ def test_f54_while_zookeeper_is_away_work_ends_and_begins_again_when_it_is_back(
     m.end()
 
 
+def test_a_zookeeper_that_was_emptied_gets_its_nodes_back(w):
+    m = Members(w, timeout="2s").start()
+    m.zookeeper.kill()
+    shutil.rmtree(m.zookeeper.folder)
+    m.zookeeper.start()
+    m.change(65)
+    with m.kazoo() as client:
+        wait_until("all nodes are back", lambda: client.exists("/search-center/nodes") and len(client.get_children("/search-center/nodes")) == 3, 60)
+    m.wait_shared(0, 1, 2, seconds=60)
+    m.equal()
+    m.end()
+
+
+def test_a_node_with_another_key_does_not_start(w):
+    m = Members(w, nodes=1, topics=1).start()
+    other = m.add("other")
+    other.configure(secret_file=os.path.join(other.folder, "another.key"))
+    other.start(wait=False)
+    if other.process.wait(40) == 0 or "is not that of the other nodes" not in other.log_tail():
+        raise Failed(f"it ended with {other.process.returncode}:\n{other.log_tail()}")
+    other.process = None
+    m.change(66)
+    m.equal()
+    m.end()
+
+
 def test_f65_a_copy_of_a_nodes_folder_is_no_second_node(w):
     m = Members(w, nodes=2).start()
     had = m.owners()
@@ -96,7 +122,7 @@ def test_f65_a_copy_of_a_nodes_folder_is_no_second_node(w):
     os.makedirs(copy.config["data"], mode=0o700)
     shutil.copy(os.path.join(m.nodes[0].config["data"], "node"), copy.config["data"])
     copy.start()
-    wait_until("it says what is wrong", lambda: "copied" in copy.command("status", ok=(0, 1)).stdout, 20, 0.5)
+    wait_until("it says what is wrong", lambda: "a copy of our data folder" in copy.command("status", ok=(0, 1)).stdout, 20, 0.5)
     stays("nothing moves", lambda: m.owners() == had, 5, 0.5)
     m.change(70)
     m.equal()

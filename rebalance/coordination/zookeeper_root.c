@@ -12,12 +12,11 @@ bool zookeeper_root_check_rights(struct zookeeper *z, const char *path, struct e
     if (rc != ZOK && rc != ZNONODE)
         return zookeeper_session_fail(z, rc, "see the rights of", str_from(path), err);
     return !is_open || z->auth.len == 0 ||
-           err_set(
-               err, ERR_REJECT,
-               "everybody may write %s in ZooKeeper, though coordination_auth_file is "
-               "set; fix: stop all nodes and delete it, or let zkCli.sh do: addauth digest USER:PASSWORD, then "
-               "setAcl -R %s auth::cdrwa",
-               path, path);
+           err_set(err, ERR_REJECT,
+                   "everybody may write %s in ZooKeeper, though coordination_auth_file is set; "
+                   "fix: stop all nodes and delete it, or let zkCli.sh do: addauth digest "
+                   "USER:PASSWORD, then setAcl -R %s auth::cdrwa",
+                   path, path);
 }
 
 /* Making what is there needs rights to its parent, so look first. */

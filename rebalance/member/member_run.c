@@ -459,7 +459,8 @@ static void turn(struct member *m)
 static int64_t rest_ms(const struct member *m)
 {
     const bool waits = m->asks_lock || m->wants_list || m->registering.len > 0;
-    const int64_t most = waits ? AGAIN_MS : REST_MS;
+    const int64_t sign_ms = m->suspend_ms / 4; /* the coordination needs signs of life */
+    const int64_t most = waits ? AGAIN_MS : sign_ms < REST_MS ? sign_ms : REST_MS;
     const int64_t due = barrier_due(m->barrier) - clock_mono_ms();
 
     return due < 1 ? 1 : due < most ? due : most;

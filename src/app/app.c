@@ -4,6 +4,7 @@
 
 #include "rebalance/admin/settings.h"
 #include "rebalance/coordination/zookeeper.h"
+#include "rebalance/coordination/zookeeper_name.h"
 #include "rebalance/state/coordinator.h"
 #include "src/base/buf.h"
 #include "src/base/log.h"
@@ -159,6 +160,19 @@ static bool open_store(struct app *app, struct err *err)
     return ok;
 }
 
+static bool check_path(struct app *app, struct err *err)
+{
+    struct buf servers = {0}, path = {0};
+    const bool ok =
+        zookeeper_name_address(str_from(app->settings->coordination + strlen(BY_ZOOKEEPER)),
+                               &servers, &path, err) &&
+        store_keep_path(app->store, buf_str(&path), err);
+
+    buf_free(&servers);
+    buf_free(&path);
+    return ok;
+}
+
 /* The same text under the same key is the same when sealed: the first node has kept it. */
 static bool check_key(struct app *app, const char *path, struct err *err)
 {
@@ -191,7 +205,8 @@ static bool open_seal(struct app *app, struct err *err)
         in_data(&path, app, "secret.key");
 
     const bool ok = seal_open(&app->seal, path.ptr, err) &&
-                    (!is_shared(app->settings) || check_key(app, path.ptr, err)) &&
+                    (!is_shared(app->settings) ||
+                     (check_path(app, err) && check_key(app, path.ptr, err))) &&
                     store_set_seal(app->store, app->seal, err);
 
     buf_free(&path);

@@ -6,6 +6,7 @@
 #include "src/base/mem.h"
 #include "src/mysql/mysql.h"
 #include "src/store/backend.h"
+#include "src/store/core.h"
 #include "src/store/mysql_alone.h"
 
 #include <assert.h>
@@ -332,4 +333,31 @@ bool store_open_mysql(struct store **out, const struct mysql_options *opt, const
     b->opt.public_key_file = mem_copy_any(opt->public_key_file);
     b->place = mem_copy_any(place);
     return store_open_backend(out, &b->base, place != NULL, err);
+}
+
+/* Another path is another cluster, unless all that met there have ended. */
+bool store_keep_path(struct store *s, struct str path, struct err *err)
+{
+    const struct str name = STR("coordination/path");
+    struct mysql_backend *b = (struct mysql_backend *)s->backend;
+    struct buf kept = {0};
+    uint64_t other = 0;
+    bool found = false;
+    bool ok = store_get_value(s, name, &kept, &found, err);
+    const bool differs = ok && found && !str_equal(buf_str(&kept), path);
+
+    if (differs)
+        ok = store_begin(s, err) &&
+             store_end(s, mysql_alone_find_sharer(b->conn, &other, err), err);
+    if (ok && other != 0)
+        ok =
+            err_set(err, ERR_RETRY,
+                    "the nodes that share this store meet at %s in ZooKeeper, and this one has "
+                    "%" STR_FMT "; fix: set the same coordination at all of them, or stop the "
+                    "others first (connection %llu of the store's server is one)",
+                    kept.ptr, STR_ARG(path), (unsigned long long)other);
+    else if (ok && (differs || !found))
+        ok = store_put_value(s, name, path, err);
+    buf_free(&kept);
+    return ok;
 }

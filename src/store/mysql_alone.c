@@ -66,17 +66,16 @@ static void of_sharer(struct buf *out, int number)
     buf_printf(out, "CONCAT('millrace/%d/', MD5(DATABASE()))", number);
 }
 
-/* Sets *connection to one that shares the store; 0: none does. */
-static bool find_sharer(struct mysql_conn *c, uint64_t *connection, struct err *err)
+bool mysql_alone_find_sharer(struct mysql_conn *c, uint64_t *connection, struct err *err)
 {
     struct buf what = {0};
     bool ok;
 
     buf_append(&what, STR("COALESCE("));
     for (int i = 1; i <= SHARERS_MAX; i++) {
-        buf_append(&what, i > 1 ? STR(", IS_USED_LOCK(") : STR("IS_USED_LOCK("));
+        buf_append(&what, i > 1 ? STR(", NULLIF(IS_USED_LOCK(") : STR("NULLIF(IS_USED_LOCK("));
         of_sharer(&what, i);
-        buf_append_char(&what, ')');
+        buf_append(&what, STR("), CONNECTION_ID())"));
     }
     buf_append_char(&what, ')');
     ok = ask(c, what.ptr, connection, err);
@@ -119,7 +118,7 @@ static bool nobody_shares(struct mysql_conn *c, struct err *err)
 {
     uint64_t connection;
 
-    return find_sharer(c, &connection, err) &&
+    return mysql_alone_find_sharer(c, &connection, err) &&
            (connection == 0 ||
             err_set(err, ERR_RETRY,
                     "daemons of a cluster use this store (connection %llu of its server is "

@@ -18,6 +18,7 @@
 #include "src/base/err.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct mysql_conn;
 
@@ -26,5 +27,8 @@ struct mysql_conn;
 bool mysql_alone_take(struct mysql_conn *c, const char *place, struct err *err) MUST_CHECK;
 /* ERR_RETRY: a daemon has the store alone; the message has the fix. */
 bool mysql_alone_share(struct mysql_conn *c, struct err *err) MUST_CHECK;
+/* Sets *connection to another one that shares the store; 0: none does. */
+bool mysql_alone_find_sharer(struct mysql_conn *c, uint64_t *connection,
+                             struct err *err) MUST_CHECK;
 
 #endif

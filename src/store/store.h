@@ -36,6 +36,11 @@ bool store_open_sqlite(struct store **out, const char *path, struct err *err) MU
 /* place (node_file.h): the store is this one's alone; NULL: it is shared (mysql_alone.h). */
 bool store_open_mysql(struct store **out, const struct mysql_options *opt, const char *place,
                       struct err *err) MUST_CHECK;
+/*
+ * The nodes that share a store on a server meet at this path of their coordination.  ERR_RETRY
+ * if others share it that meet at another one; the message has the fix.
+ */
+bool store_keep_path(struct store *s, struct str path, struct err *err) MUST_CHECK;
 void store_close(struct store *s);             /* NULL is fine */
 const char *store_kind(const struct store *s); /* "sqlite" or "mysql" */
 

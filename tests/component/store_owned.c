@@ -337,8 +337,8 @@ static const struct {
 
 /* Neither write for a topic nor are refused. */
 static const char *const others[] = {
-    "open_sqlite", "open_mysql", "close", "kind",       "set_seal",
-    "doubts",      "lose_term",  "owns",  "watch_loss", "find_term",
+    "open_sqlite", "open_mysql", "close",      "kind",      "set_seal",  "doubts",
+    "lose_term",   "owns",       "watch_loss", "find_term", "keep_path",
 };
 
 static bool is_known(struct str name)

@@ -70,6 +70,7 @@ static void register_us(struct barrier *b)
     struct buf text = {0};
     struct str copy;
 
+    b->retry_ms = 0; /* what is new is ready */
     node_data_free(d);
     set_buf(&d->id, buf_str(&b->id));
     set_buf(&d->name, buf_str(&b->name));

@@ -89,7 +89,9 @@ struct barrier {
 
     struct barrier_node mine;
     bool is_registered, is_registering;
-    uint64_t answered; /* the session of our last CLEAN_OK */
+    uint64_t answered;      /* the session of our last CLEAN_OK */
+    int64_t retry_ms;       /* we are not ready before that, while others have our things */
+    int64_t retry_delay_ms; /* doubles each time that we cannot start what we were given */
     struct barrier_works works;
     struct name_set refused; /* things of ours that somebody else took */
 
@@ -164,6 +166,7 @@ void barrier_plan_free(struct barrier *b);
 
 /* barrier_self.c */
 void barrier_self(struct barrier *b);
+bool barrier_is_resting(const struct barrier *b); /* until retry_ms */
 
 /* barrier_work.c */
 void barrier_work_start(struct barrier *b, struct str thing);

@@ -2,6 +2,9 @@
 
 #include "rebalance/cluster/barrier_parts.h"
 
+/* The longest rest, in start_limit_ms, which is the first one. */
+#define REST_LIMITS 20
+
 /* What we write about ourselves; the rest of our data stays. */
 static void say(struct barrier *b, enum node_status status, const struct name_set *jobs)
 {
@@ -10,6 +13,7 @@ static void say(struct barrier *b, enum node_status status, const struct name_se
     node_data_copy(&next, &b->mine.data);
     next.status = status;
     if (status == NODE_NORMAL) {
+        b->retry_delay_ms = 0;
         next.cloud = CLOUD_NORMAL;
         next.session = b->state.session;
     }
@@ -18,6 +22,35 @@ static void say(struct barrier *b, enum node_status status, const struct name_se
     name_set_copy(&next.jobs, jobs);
     (void)barrier_write(b, &b->mine, &next);
     node_data_free(&next);
+}
+
+static bool is_any_member_here(const struct barrier *b)
+{
+    size_t at;
+
+    for (size_t i = 0; i < b->state.members.n; i++)
+        if (barrier_lists(b, b->state.members.list[i], &at))
+            return true;
+    return false;
+}
+
+/* Whoever is alone does not rest: nobody else has its things. */
+bool barrier_is_resting(const struct barrier *b)
+{
+    return b->now_ms < b->retry_ms && is_any_member_here(b);
+}
+
+/* We were left out while we still tried to start what we were given. Others get it; if we came
+ * back at once, we would take it from them again, and could not start it either. */
+static void rest_if_unable(struct barrier *b)
+{
+    const int64_t first = b->options.start_limit_ms, last = REST_LIMITS * first;
+
+    if (b->mine.data.status != NODE_INIT || b->works.starting.n == 0)
+        return;
+    b->retry_delay_ms = b->retry_delay_ms == 0 ? first : 2 * b->retry_delay_ms;
+    b->retry_delay_ms = b->retry_delay_ms < last ? b->retry_delay_ms : last;
+    b->retry_ms = b->now_ms + b->retry_delay_ms;
 }
 
 /* Nobody counts on us, so nothing is ours: everything ends at once, and then we are ready. */
@@ -29,7 +62,7 @@ static void be_ready(struct barrier *b)
 
     barrier_work_halt(b);
     name_set_clear(&b->refused);
-    if (barrier_work_is_any(b) || b->mine.is_writing ||
+    if (barrier_work_is_any(b) || b->mine.is_writing || barrier_is_resting(b) ||
         (d->jobs.n == 0 && d->status == NODE_CLEAN_OK))
         return;
     node_data_copy(&next, d);
@@ -118,8 +151,10 @@ void barrier_self(struct barrier *b)
 {
     if (b->link != LINK_CONNECTED || !b->mine.is_known || !b->has_state)
         return;
-    if (!barrier_is_member(b, buf_str(&b->id)) && b->state.session >= b->mine.data.session)
+    if (!barrier_is_member(b, buf_str(&b->id)) && b->state.session >= b->mine.data.session) {
+        rest_if_unable(b);
         be_ready(b);
-    else
+    } else {
         obey[b->mine.data.status](b);
+    }
 }

@@ -48,16 +48,20 @@ int64_t barrier_due(const struct barrier *b)
         due = sooner(due, barrier_need_at(b));
     if (b->phase == PHASE_GATHER)
         due = sooner(due, b->now_ms + b->options.settle_ms);
+    if (barrier_is_resting(b))
+        due = sooner(due, b->retry_ms);
     due = sooner(due, limit_of(b));
     return due > b->now_ms ? due : b->now_ms + 1;
 }
 
+static long long seconds_to(const struct barrier *b, int64_t ms)
+{
+    return (long long)((ms > b->now_ms ? ms - b->now_ms : 0) + 999) / 1000;
+}
+
 static void put_limit(const struct barrier *b, struct buf *out)
 {
-    const int64_t left_ms = limit_of(b) - b->now_ms;
-
-    buf_printf(out, ", for %lld s at most",
-               (long long)((left_ms > 0 ? left_ms : 0) + 999) / 1000);
+    buf_printf(out, ", for %lld s at most", seconds_to(b, limit_of(b)));
 }
 
 /* By the name of its machine; by its id if we have not read that. */
@@ -128,7 +132,10 @@ static bool put_others(const struct barrier *b, struct buf *out)
         buf_append(out, STR("waits for "));
         put_node(b, out, buf_str(&b->state.leader));
         buf_printf(out, " to end rebalance %llu", (unsigned long long)b->state.session);
-    } else if (b->need != NEED_NOTHING)
+    } else if (barrier_is_resting(b))
+        buf_printf(out, "waits for %lld s, as it could not start what it was given",
+                   seconds_to(b, b->retry_ms));
+    else if (b->need != NEED_NOTHING)
         buf_printf(out, "waits for another node to rebalance: %s", reasons[b->need]);
     else if (!barrier_is_member(b, buf_str(&b->id)))
         buf_append(out, STR("waits for a rebalance that includes this node"));

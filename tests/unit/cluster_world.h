@@ -68,6 +68,7 @@ struct process {
     char id[32];
     bool is_alive, is_hung, link_is_down, was_cut;
     bool stays_away; /* it does not start any more */
+    bool is_blind;   /* it does not reach the store */
     bool is_excused; /* it hung, or was left out: its late writes are the store's to refuse */
     int64_t thaw_ms, down_ms;
     uint64_t life, link, session; /* 0: none */
@@ -566,7 +567,7 @@ static inline void take(struct world *w, size_t node, size_t thing)
     struct stored_thing *t = &w->things[thing];
     struct work *k = &w->nodes[node].works[thing];
 
-    if (w->store_is_away) {
+    if (w->store_is_away || w->nodes[node].is_blind) {
         schedule_work(w, node, thing, 500);
         return;
     }

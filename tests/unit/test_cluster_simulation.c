@@ -444,6 +444,48 @@ static void whoever_does_not_stop_in_time_is_left_out_until_it_has(void **state)
     finish();
 }
 
+static void whoever_cannot_start_what_it_gets_is_asked_ever_more_rarely(void **state)
+{
+    struct buf text = {0};
+    uint64_t session;
+
+    (void)state;
+    begin(3, 2, 9);
+    world.nodes[2].is_blind = true;
+    session = world_session(&world);
+    start_process(&world, 2);
+    world_run(&world, 12000);
+    assert_int_equal(owned_by(0) + owned_by(1), 9);
+    assert_true(barrier_waits_for(world.nodes[2].machine, &text));
+    assert_non_null(strstr(text.ptr, "s, as it could not start what it was given"));
+    world_run(&world, 600000);
+    assert_true(world_session(&world) <= session + 2 * 8); /* with and without it */
+    assert_true(world.n_ends <= 8 * 9);
+    world.nodes[2].is_blind = false;
+    world_run(&world, 20 * 8000);
+    assert_true(world_settle(&world, 5000));
+    assert_int_equal(owned_by(2), 3);
+    buf_free(&text);
+    finish();
+}
+
+static void whoever_could_not_start_does_not_rest_once_it_is_alone(void **state)
+{
+    (void)state;
+    begin(3, 2, 9);
+    world.nodes[2].is_blind = true;
+    start_process(&world, 2);
+    world_run(&world, 150000);
+    world.nodes[2].is_blind = false;
+    for (size_t i = 0; i < 2; i++) {
+        kill_process(&world, i);
+        end_session(&world, i);
+    }
+    world_run(&world, 3000);
+    assert_int_equal(owned_by(2), 9);
+    finish();
+}
+
 static void a_node_that_is_cut_off_stops_before_its_session_can_expire(void **state)
 {
     (void)state;
@@ -521,6 +563,8 @@ int main(void)
         cmocka_unit_test(a_dead_node_is_replaced_two_seconds_after_its_session),
         cmocka_unit_test(a_node_that_hangs_is_replaced_and_comes_back_with_nothing),
         cmocka_unit_test(whoever_does_not_stop_in_time_is_left_out_until_it_has),
+        cmocka_unit_test(whoever_cannot_start_what_it_gets_is_asked_ever_more_rarely),
+        cmocka_unit_test(whoever_could_not_start_does_not_rest_once_it_is_alone),
         cmocka_unit_test(a_node_that_is_cut_off_stops_before_its_session_can_expire),
         cmocka_unit_test(people_evacuate_admit_and_move),
         cmocka_unit_test(fifty_nodes_and_a_thousand_topics_rebalance_without_a_herd),

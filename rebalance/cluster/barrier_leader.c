@@ -123,7 +123,7 @@ static void decide(struct barrier *b)
 
 static void lead_gather(struct barrier *b)
 {
-    if (b->has_state && b->has_things && b->revision < b->state.revision)
+    if (b->has_state && b->has_things && barrier_is_behind(b))
         release(b);
     else if (gather(b) && !b->is_state_writing && b->now_ms >= settled_at(b))
         decide(b);

@@ -62,6 +62,18 @@ static int64_t limit_ms(const struct barrier *b)
     return b->options.stop_limit_ms + b->options.start_limit_ms;
 }
 
+int64_t barrier_behind_end(const struct barrier *b)
+{
+    return b->current_ms + limit_ms(b);
+}
+
+/* The store is one database, so nobody is behind it for long: then it has lost what the state
+ * was planned for. */
+bool barrier_is_behind(const struct barrier *b)
+{
+    return b->revision < b->state.revision && b->now_ms < barrier_behind_end(b);
+}
+
 static enum barrier_need needs_while_running(const struct barrier *b)
 {
     if (str_equal(buf_str(&b->state.leader), buf_str(&b->id)) && b->lock != LOCK_HELD)
@@ -75,7 +87,7 @@ static enum barrier_need needs_while_running(const struct barrier *b)
 enum barrier_need barrier_needs(const struct barrier *b)
 {
     if (b->link != LINK_CONNECTED || !b->mine.is_known || !b->has_nodes || !b->has_state ||
-        !b->has_things || b->revision < b->state.revision || !is_listed(b, buf_str(&b->id)))
+        !b->has_things || barrier_is_behind(b) || !is_listed(b, buf_str(&b->id)))
         return NEED_NOTHING;
     if (b->state.is_running)
         return needs_while_running(b);
@@ -110,8 +122,11 @@ static int64_t enter_at(const struct barrier *b)
 
 void barrier_need_advance(struct barrier *b)
 {
-    const enum barrier_need need = barrier_needs(b);
+    enum barrier_need need;
 
+    if (b->link != LINK_CONNECTED || !b->has_state || b->revision >= b->state.revision)
+        b->current_ms = b->now_ms;
+    need = barrier_needs(b);
     if (need != b->need) {
         b->need = need;
         b->need_ms = b->now_ms;

@@ -110,6 +110,7 @@ struct barrier {
     struct barrier_owned_thing *things;
     size_t n_things;
     uint64_t revision;
+    int64_t current_ms; /* when it was no older than the state's last */
 
     enum barrier_need need;
     int64_t need_ms; /* since when */
@@ -152,7 +153,9 @@ bool barrier_has_answered(const struct barrier *b, const struct barrier_node *no
 /* barrier_need.c */
 enum barrier_need barrier_needs(const struct barrier *b);
 void barrier_need_advance(struct barrier *b);
-int64_t barrier_need_at(const struct barrier *b); /* when we enter the lock's queue */
+bool barrier_is_behind(const struct barrier *b); /* an older list of things than the state's */
+int64_t barrier_behind_end(const struct barrier *b); /* then the state is wrong, not we */
+int64_t barrier_need_at(const struct barrier *b);    /* when we enter the lock's queue */
 
 /* barrier_plan.c */
 struct barrier_thing *barrier_things(const struct barrier *b); /* the caller frees the list */

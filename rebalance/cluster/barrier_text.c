@@ -48,6 +48,8 @@ int64_t barrier_due(const struct barrier *b)
         due = sooner(due, barrier_need_at(b));
     if (b->phase == PHASE_GATHER)
         due = sooner(due, b->now_ms + b->options.settle_ms);
+    if (barrier_is_behind(b))
+        due = sooner(due, barrier_behind_end(b));
     if (barrier_is_resting(b))
         due = sooner(due, b->retry_ms);
     due = sooner(due, limit_of(b));
@@ -153,8 +155,13 @@ bool barrier_waits_for(const struct barrier *b, struct buf *out)
         buf_append(out, STR("waits for the coordination to answer"));
     else if (!b->mine.is_known || !b->has_state || !b->has_nodes)
         buf_append(out, STR("waits for the coordination to say who lives"));
-    else if (!b->has_things || b->revision < b->state.revision)
+    else if (!b->has_things)
         buf_append(out, STR("waits for the newest definitions from the store"));
+    else if (barrier_is_behind(b))
+        buf_printf(out,
+                   "waits for the newest definitions from the store, for %lld s at most: then "
+                   "it goes on with those that it has",
+                   seconds_to(b, barrier_behind_end(b)));
     else if (put_lead(b, out))
         return true;
     else if (b->works.halting.n > 0)

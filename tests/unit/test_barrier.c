@@ -328,7 +328,9 @@ static void whoever_has_an_older_list_of_things_leads_nothing(void **state)
     take((struct barrier_event){.kind = BARRIER_TIME});
     assert_null(find(BARRIER_ENTER, NULL));
     assert_true(barrier_waits_for(b, &text));
-    assert_string_equal(text.ptr, "waits for the newest definitions from the store");
+    assert_string_equal(text.ptr,
+                        "waits for the newest definitions from the store, for 14 s at most: "
+                        "then it goes on with those that it has");
     take((struct barrier_event){
         .kind = BARRIER_THINGS, .things = things, .n = 2, .revision = 2});
     now_ms += 200;

@@ -486,6 +486,23 @@ static void whoever_could_not_start_does_not_rest_once_it_is_alone(void **state)
     finish();
 }
 
+/* It failed over, and lost the last change of the definitions. */
+static void a_store_that_lost_its_last_revision_does_not_stop_the_cluster(void **state)
+{
+    (void)state;
+    begin(3, 3, 9);
+    world.revision--;
+    for (size_t i = 0; i < 3; i++)
+        give_things(&world, i);
+    world_run(&world, 2000);
+    kill_process(&world, 0);
+    world_run(&world, 2 * 8000 + 5000);
+    assert_true(world_settle(&world, 5000));
+    assert_int_equal(owned_by(1) + owned_by(2), 9);
+    assert_non_null(strstr(world.state_text.ptr, "\"revision\":0"));
+    finish();
+}
+
 static void a_node_that_is_cut_off_stops_before_its_session_can_expire(void **state)
 {
     (void)state;
@@ -565,6 +582,7 @@ int main(void)
         cmocka_unit_test(whoever_does_not_stop_in_time_is_left_out_until_it_has),
         cmocka_unit_test(whoever_cannot_start_what_it_gets_is_asked_ever_more_rarely),
         cmocka_unit_test(whoever_could_not_start_does_not_rest_once_it_is_alone),
+        cmocka_unit_test(a_store_that_lost_its_last_revision_does_not_stop_the_cluster),
         cmocka_unit_test(a_node_that_is_cut_off_stops_before_its_session_can_expire),
         cmocka_unit_test(people_evacuate_admit_and_move),
         cmocka_unit_test(fifty_nodes_and_a_thousand_topics_rebalance_without_a_herd),

@@ -2,7 +2,7 @@
  * The coordination of nodes: which nodes live, small values that all share, and locks.
  *
  * It translates and decides nothing. One thread, the deciding one, makes all calls; each may
- * block until the server answers, for timeout_ms at most. After a wake events may wait.
+ * block for its answers, timeout_ms for each at most. After a wake events may wait.
  *
  * ERR_RETRY: we are not connected, or the answer was lost; such a write may have happened, so
  * read again and compare. ERR_REJECT: a name, data or rights that will not do; the message has
@@ -20,10 +20,9 @@ static inline void coordination_state(struct coordination *c, struct coordinatio
     c->ops->state(c, out);
 }
 
-/* Takes the next event; false: none waits. Keeps the connection, too, and moves dead_ms on:
- * call it after each wake, and once a second, until it is false. The call after the one that
- * told of COORDINATION_LOST opens a new session, in which nothing is joined, watched or locked.
- */
+/* Takes the next event; false: none waits. Keeps the connection and moves dead_ms on, too: call
+ * it after each wake, and once a second, until it is false. The call after the one that told of
+ * COORDINATION_LOST opens a new session, in which nothing is joined, watched or locked. */
 static inline bool coordination_next(struct coordination *c, struct coordination_event *out)
 {
     return c->ops->next(c, out);

@@ -37,6 +37,7 @@ struct coordination_state {
     struct err why; /* if not connected: the last trouble; refused: the place and the fix */
 };
 
+/* All but COORDINATION_STATE and COORDINATION_TAKEN are told while connected only. */
 enum coordination_change {
     COORDINATION_STATE,   /* another status, or another session: ask coordination_state() */
     COORDINATION_NODES,   /* a node came or went */

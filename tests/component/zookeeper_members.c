@@ -103,7 +103,7 @@ static void wake_player(void *player, struct str thing, enum cluster_wish wish)
 static void enter_with(int number, uint16_t port, struct str store)
 {
     struct player *p = &players[number];
-    char id[8], names[THINGS][16];
+    char id[24], names[THINGS][24];
     struct barrier_thing things[THINGS] = {0};
     struct coordination *c = NULL;
     struct buf address = {0};

@@ -66,14 +66,10 @@ static bool may_move_to(const struct changing *c, struct err *err)
 
 static void find_things(struct coordinator *co, struct changing *c)
 {
-    struct definitions *d = coordinator_definitions(co);
-    struct catalogue *versions = coordinator_catalogue(co);
     struct barrier_thing *things;
 
-    c->change.n_things = things_of(d, versions, c->arena, &things);
+    c->change.n_things = coordinator_things(co, c->arena, &things);
     c->change.things = things;
-    catalogue_unref(versions);
-    definitions_unref(d);
 }
 
 static const struct barrier_thing *thing_of(const struct changing *c)

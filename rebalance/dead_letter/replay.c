@@ -189,6 +189,12 @@ static void name_replay(struct buf *name, struct str index)
     buf_printf(name, STORE_REPLAY "%" STR_FMT, STR_ARG(index));
 }
 
+void coordinator_look_for_replays(struct coordinator *co)
+{
+    __atomic_store_n(&co->replays->next_ms, 0, __ATOMIC_RELAXED);
+    stop_nudge(&co->stop);
+}
+
 bool coordinator_want_replay(struct coordinator *co, struct str index, struct err *err)
 {
     struct buf name = {0}, wish = {0};
@@ -198,8 +204,7 @@ bool coordinator_want_replay(struct coordinator *co, struct str index, struct er
 
     const bool ok = store_put_value(co->opt.store, buf_str(&name), buf_str(&wish), err);
 
-    __atomic_store_n(&co->replays->next_ms, 0, __ATOMIC_RELAXED);
-    stop_nudge(&co->stop);
+    coordinator_look_for_replays(co);
     FAILPOINT(replay_wanted);
     buf_free(&name);
     buf_free(&wish);

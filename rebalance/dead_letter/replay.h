@@ -18,6 +18,8 @@ void replays_free(struct replays *r); /* NULL is fine */
  */
 bool coordinator_want_replay(struct coordinator *co, struct str index,
                              struct err *err) MUST_CHECK;
+/* Topics have come to this node: look for what was requested of theirs. */
+void coordinator_look_for_replays(struct coordinator *co);
 /*
  * Replay the dead letters that were requested.  Blocks; must not hold admin_lock.  @thread
  * replay

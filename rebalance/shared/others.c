@@ -11,10 +11,14 @@ bool coordinator_is_others(struct coordinator *co, struct str topic)
         return false;
 
     struct definitions *d = coordinator_definitions(co);
-    const bool is_defined = definitions_topic(d, topic) != NULL;
+    struct catalogue *c = coordinator_catalogue(co);
+    bool is_known = definitions_topic(d, topic) != NULL;
 
+    for (size_t i = 0; i < c->n_versions && !is_known; i++)
+        is_known = str_equal(c->versions[i].topic, topic);
+    catalogue_unref(c);
     definitions_unref(d);
-    return is_defined;
+    return is_known;
 }
 
 bool coordinator_is_others_version(struct coordinator *co, struct str index, uint64_t number)

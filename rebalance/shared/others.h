@@ -20,8 +20,8 @@ struct coordinator;
 struct dead_letter_filter;
 
 /*
- * Is the topic the work of another node?  False for one that no definition names, and for all
- * topics if this node has the store alone.  Never blocks.
+ * Is the topic the work of another node?  False for one that neither a definition names nor an
+ * index version has, and for all topics if this node has the store alone.  Never blocks.
  */
 bool coordinator_is_others(struct coordinator *co, struct str topic) MUST_CHECK;
 

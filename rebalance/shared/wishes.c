@@ -119,17 +119,33 @@ bool coordinator_pass_on(struct coordinator *co, const struct wish_request *r, i
 
 /* ---- the owner ---- */
 
-/* The topics that this node owns, and its term of each. */
+static void add_owned(struct coordinator *co, struct arena *a, struct str topic,
+                      struct open_wish *owned, size_t *n)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (str_equal(owned[i].topic, topic))
+            return;
+    if (coordinator_owns(co, topic) && coordinator_find_term(co, topic, &owned[*n].term))
+        owned[(*n)++].topic = arena_copy(a, topic);
+}
+
+/*
+ * The topics that this node owns, and its term of each: also those that are deleted and still
+ * have index versions.
+ */
 static struct open_wish *list_owned(struct coordinator *co, struct arena *a, size_t *n)
 {
     struct definitions *d = coordinator_definitions(co);
-    struct open_wish *owned = arena_alloc(a, d->n_topics + 1, sizeof(*owned));
+    struct catalogue *c = coordinator_catalogue(co);
+    struct open_wish *owned = arena_alloc(a, d->n_topics + c->n_versions + 1, sizeof(*owned));
 
     *n = 0;
     for (size_t i = 0; i < d->n_topics; i++)
-        if (coordinator_owns(co, d->topics[i].name) &&
-            coordinator_find_term(co, d->topics[i].name, &owned[*n].term))
-            owned[(*n)++].topic = arena_copy(a, d->topics[i].name);
+        add_owned(co, a, d->topics[i].name, owned, n);
+    for (size_t i = 0; i < c->n_versions; i++)
+        if (definitions_topic(d, c->versions[i].topic) == NULL)
+            add_owned(co, a, c->versions[i].topic, owned, n);
+    catalogue_unref(c);
     definitions_unref(d);
     return owned;
 }

@@ -19,21 +19,15 @@
 void coordinator_tell_things(struct coordinator *co)
 {
     struct arena *a;
-    struct definitions *d;
-    struct catalogue *c;
     struct barrier_thing *things;
     size_t n;
 
     if (!co->opt.is_shared || co->things == co->stored->revision + 1)
         return;
     a = arena_new();
-    d = coordinator_definitions(co);
-    c = coordinator_catalogue(co);
-    n = things_of(d, c, a, &things);
+    n = coordinator_things(co, a, &things);
     cluster_set_things(co->cluster, things, n, co->stored->revision);
     co->things = co->stored->revision + 1;
-    catalogue_unref(c);
-    definitions_unref(d);
     arena_free(a);
 }
 

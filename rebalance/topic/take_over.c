@@ -4,6 +4,7 @@
 
 #include "rebalance/dead_letter/letters.h"
 #include "rebalance/dead_letter/purged.h"
+#include "rebalance/dead_letter/replay.h"
 #include "rebalance/state/owned.h"
 #include "rebalance/version/settings.h"
 #include "rebalance/version/version_drop.h"
@@ -18,6 +19,7 @@ bool coordinator_take_over(struct coordinator *co, struct str topic, struct err 
     coordinator_end_promoted(co, topic);
     coordinator_end_drops_soon(co);
     coordinator_settings_due(co);
+    coordinator_look_for_replays(co);
     __atomic_store_n(&co->verifies_run, false, __ATOMIC_RELEASE);
     return coordinator_note_letters(co, topic, err) && coordinator_load_purged(co, topic, err);
 }
@@ -65,6 +67,13 @@ static void own_deleted(struct coordinator *co, struct str name) NEEDS(co->admin
     struct topic t = {.name = strndup(name.ptr, name.len)};
 
     own_idle(co, &t);
+    if (t.term != 0 && t.needs_take_over) { /* so that it is tried again */
+        struct buf thing = {0};
+
+        buf_printf(&thing, "topic/%s", t.name);
+        store_lose_term(co->opt.store, buf_str(&thing));
+        buf_free(&thing);
+    }
     free(t.name);
 }
 

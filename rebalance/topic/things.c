@@ -2,7 +2,7 @@
 
 #include "rebalance/topic/things.h"
 
-#include "rebalance/state/catalogue.h"
+#include "rebalance/state/parts.h"
 
 #include "src/base/arena.h"
 #include "src/base/buf.h"
@@ -70,6 +70,13 @@ static void join_table(struct sets *s, const struct table_definition *t)
         table_visit(lead, visit_table, s);
 }
 
+static void join_set(struct sets *s, const struct topic_set *set)
+{
+    s->with = SIZE_MAX;
+    for (size_t i = 0; i < set->n; i++)
+        note(s, definitions_topic(s->d, set->topics[i]));
+}
+
 static void join_group(struct sets *s, size_t i)
 {
     const struct topic_definition *topics = s->d->topics;
@@ -120,9 +127,10 @@ static size_t add_deleted(const struct definitions *d, const struct catalogue *c
     return n;
 }
 
-size_t things_of(const struct definitions *d, const struct catalogue *c, struct arena *a,
-                 struct barrier_thing **out)
+size_t things_of(const struct definitions *d, const struct things_stored *stored,
+                 struct arena *a, struct barrier_thing **out)
 {
+    const struct catalogue *c = stored->versions;
     struct sets s = {.d = d, .to = arena_alloc(a, d->n_topics + 1, sizeof(*s.to))};
 
     for (size_t i = 0; i < d->n_topics; i++)
@@ -131,6 +139,8 @@ size_t things_of(const struct definitions *d, const struct catalogue *c, struct 
         join_group(&s, i);
     for (size_t i = 0; i < d->n_tables; i++)
         join_table(&s, &d->tables[i]);
+    for (size_t i = 0; i < stored->n_sets; i++)
+        join_set(&s, &stored->sets[i]);
     *out = arena_alloc(a, d->n_topics + c->n_versions + 1, sizeof(**out));
     for (size_t i = 0; i < d->n_topics; i++)
         (*out)[i] = (struct barrier_thing){
@@ -138,4 +148,59 @@ size_t things_of(const struct definitions *d, const struct catalogue *c, struct 
             .group =
                 is_alone(&s, i) ? STR("") : arena_copy(a, d->topics[first_of(&s, i)].name)};
     return add_deleted(d, c, a, *out, d->n_topics);
+}
+
+/* ---- of what is stored ---- */
+
+struct visit {
+    const struct definitions *d; /* those that the version was built of */
+    struct arena *arena;
+    struct topic_set *set;
+};
+
+static void add_topic(void *ctx, struct str table)
+{
+    struct visit *v = ctx;
+    const struct topic_definition *t = definitions_topic_of(v->d, table);
+
+    for (size_t i = 0; t != NULL && i < v->set->n; i++)
+        if (str_equal(v->set->topics[i], t->name))
+            return;
+    if (t != NULL)
+        v->set->topics[v->set->n++] = arena_copy(v->arena, t->name);
+}
+
+/* Of a version that cannot be read nobody knows more than its own topic. */
+static void read_set(struct coordinator *co, const struct stored_version *version,
+                     struct arena *a, struct topic_set *set)
+{
+    struct definitions *d;
+    const struct table_definition *table;
+    struct err err = {0};
+
+    if (!coordinator_version_definitions(co, version, &d, &table, &err))
+        return;
+
+    struct visit v = {d, a, set};
+
+    set->topics = arena_alloc(a, d->n_topics + 2, sizeof(*set->topics));
+    set->topics[set->n++] = arena_copy(a, version->topic);
+    table_visit(table, add_topic, &v);
+    definitions_unref(d);
+}
+
+size_t coordinator_things(struct coordinator *co, struct arena *a, struct barrier_thing **out)
+{
+    struct definitions *d = coordinator_definitions(co);
+    struct catalogue *c = coordinator_catalogue(co);
+    struct topic_set *sets = arena_alloc(a, c->n_versions + 1, sizeof(*sets));
+    size_t n;
+
+    for (size_t i = 0; i < c->n_versions; i++)
+        if (catalogue_is_live(&c->versions[i]))
+            read_set(co, &c->versions[i], a, &sets[i]);
+    n = things_of(d, &(struct things_stored){c, sets, c->n_versions}, a, out);
+    catalogue_unref(c);
+    definitions_unref(d);
+    return n;
 }

@@ -19,7 +19,8 @@
                                "{name: dd, topic: d}]\n"                   \
                                "tables:\n"
 
-static void assert_things(const char *text, size_t n_versions, const char *wanted)
+static void assert_things(const char *text, size_t n_versions, size_t n_sets,
+                          const char *wanted)
 {
     struct problems *problems = problems_new();
     const struct definition_file file = {STR("f"), str_from(text), STR(""), NULL};
@@ -28,13 +29,16 @@ static void assert_things(const char *text, size_t n_versions, const char *wante
     const struct stored_version list[] = {
         {.topic = STR("a")}, {.topic = STR("gone")}, {.topic = STR("gone")}};
     const struct catalogue versions = {.versions = list, .n_versions = n_versions};
+    struct str shown[] = {STR("d"), STR("nowhere"), STR("b")};
+    const struct topic_set set = {shown, ARRAY_LEN(shown)};
+    const struct things_stored stored = {&versions, &set, n_sets};
     struct barrier_thing *things;
     struct buf got = {0};
     size_t n;
 
     if (d == NULL)
         fail_msg("%s", problems_get(problems, problems_n(problems) - 1)->message.ptr);
-    n = things_of(d, &versions, a, &things);
+    n = things_of(d, &stored, a, &things);
     for (size_t i = 0; i < n; i++)
         buf_printf(&got, "%" STR_FMT ":%" STR_FMT " ", STR_ARG(things[i].name),
                    STR_ARG(things[i].group));
@@ -47,14 +51,21 @@ static void assert_things(const char *text, size_t n_versions, const char *wante
 
 static void assert_groups(const char *text, const char *wanted)
 {
-    assert_things(text, 0, wanted);
+    assert_things(text, 0, 0, wanted);
 }
 
 static void a_topic_that_is_deleted_and_has_indexes_needs_an_owner(void **state)
 {
     (void)state;
-    assert_things(HEAD("", "") "  - {table: da.x}\n", 3,
+    assert_things(HEAD("", "") "  - {table: da.x}\n", 3, 0,
                   "topic/a: topic/b: topic/c: topic/d: topic/gone: ");
+}
+
+static void what_an_index_version_still_shows_keeps_topics_together(void **state)
+{
+    (void)state;
+    assert_things(HEAD("", "") "  - {table: da.x}\n", 0, 1,
+                  "topic/a: topic/b:b topic/c: topic/d:b ");
 }
 
 static void topics_without_common_documents_are_each_by_itself(void **state)
@@ -105,6 +116,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_topic_that_is_deleted_and_has_indexes_needs_an_owner),
+        cmocka_unit_test(what_an_index_version_still_shows_keeps_topics_together),
         cmocka_unit_test(topics_without_common_documents_are_each_by_itself),
         cmocka_unit_test(a_document_with_rows_of_two_topics_keeps_them_on_one_node),
         cmocka_unit_test(what_two_tables_join_is_one_set),

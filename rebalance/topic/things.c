@@ -152,7 +152,7 @@ size_t things_of(const struct definitions *d, const struct things_stored *stored
 
 /* ---- of what is stored ---- */
 
-struct visit {
+struct set_of_version {
     const struct definitions *d; /* those that the version was built of */
     struct arena *arena;
     struct topic_set *set;
@@ -160,7 +160,7 @@ struct visit {
 
 static void add_topic(void *ctx, struct str table)
 {
-    struct visit *v = ctx;
+    struct set_of_version *v = ctx;
     const struct topic_definition *t = definitions_topic_of(v->d, table);
 
     for (size_t i = 0; t != NULL && i < v->set->n; i++)
@@ -181,7 +181,7 @@ static void read_set(struct coordinator *co, const struct stored_version *versio
     if (!coordinator_version_definitions(co, version, &d, &table, &err))
         return;
 
-    struct visit v = {d, a, set};
+    struct set_of_version v = {d, a, set};
 
     set->topics = arena_alloc(a, d->n_topics + 2, sizeof(*set->topics));
     set->topics[set->n++] = arena_copy(a, version->topic);

@@ -301,7 +301,9 @@ class Campaign:
         if blocked == self.blocked:
             return
         self.blocked, self.blocked_for = blocked, 0
-        self.w.engine.ask("PUT", f"/{self.w.index('busy')}_v*/_settings", {"index.blocks.write": blocked or None}, ok=(200, 404))
+        # An index that is deleted meanwhile has the engine refuse the whole request, and change nothing of the others.
+        wait_until("the block is set", lambda: "error" not in self.w.engine.ask(
+            "PUT", f"/{self.w.index('busy')}_v*/_settings", {"index.blocks.write": blocked or None}, ok=(200, 404)), 20)
 
     def unblock_in_time(self, scene):
         """What is purged meets a few other scenes; with marks as low as ours, more would only hold up the stream."""

@@ -368,8 +368,7 @@ static bool end_rows(struct coordinator *co, struct purged_index *p, struct err 
     return count_down(co, p, changes) > 0 || recount(co, p, err);
 }
 
-/* Whether the index's version is gone or replaced: the new one has all rows. paused: by a
- * person. */
+/* Whether a new version has all rows, or the index is gone.  paused: by a person. */
 static bool is_replaced(struct coordinator *co, const struct purged_index *p, bool *paused)
 {
     struct catalogue *c = coordinator_catalogue(co);
@@ -463,18 +462,19 @@ static void free_purged(struct purged_index *p)
     free(p);
 }
 
-/* Remove the indexes that have no purged changes left. */
+/* Remove the indexes that have no purged changes left; those of a lost topic are others'. */
 static void drop_done(struct coordinator *co)
 {
     lock_acquire(&co->purged->lock);
     for (struct purged_index **at = &co->purged->first; *at != NULL;) {
         struct purged_index *p = *at;
 
-        if (p->changes > 0 || p->slice != NULL || p->n_rows > 0) {
+        if ((p->changes > 0 && coordinator_owns(co, str_from(p->topic))) || p->slice != NULL ||
+            p->n_rows > 0) {
             at = &p->next;
             continue;
         }
-        if (p->written > 0)
+        if (p->changes == 0 && p->written > 0)
             log_info("all purged changes have been written",
                      KV("index", (const char *)p->index), KV("changes", p->written));
         *at = p->next;

@@ -3,6 +3,7 @@
 #include "rebalance/version/builds.h"
 #include "rebalance/version/held.h"
 
+#include "rebalance/state/owned.h"
 #include "rebalance/version/routes.h"
 #include "rebalance/version/table_stop.h"
 
@@ -17,16 +18,30 @@
 #define HELD_MS     30000 /* a held index may fill half of the queue for so long */
 #define REPLACED_MS 2000  /* a held index may delay its next version for so long */
 
-/* Count the index versions that are written to. */
+/* Count the index versions that this node writes to. */
 static size_t count_live(struct coordinator *co)
 {
     struct catalogue *c = coordinator_catalogue(co);
     size_t n = 0;
 
     for (size_t i = 0; i < c->n_versions; i++)
-        n += catalogue_is_live(&c->versions[i]);
+        n += catalogue_is_live(&c->versions[i]) && coordinator_owns(co, c->versions[i].topic);
     catalogue_unref(c);
     return n;
+}
+
+/* A topic that another node took may leave holds behind. */
+static size_t keep_ours(struct coordinator *co, struct hold *list, size_t n)
+{
+    size_t n_ours = 0;
+    struct str alias;
+    uint64_t number;
+
+    for (size_t i = 0; i < n; i++)
+        if (!coordinator_split_index_name(list[i].index.ptr, &alias, &number) ||
+            coordinator_owns_version(co, alias, number))
+            list[n_ours++] = list[i];
+    return n_ours;
 }
 
 static void stop(struct coordinator *co, const struct hold *h)
@@ -158,7 +173,8 @@ void coordinator_stop_held(struct coordinator *co)
 {
     struct arena *a = arena_new();
     struct hold *list;
-    const size_t n_held = holds_all(co->holds, a, &list);
+    const size_t n_all = holds_all(co->holds, a, &list);
+    const size_t n_held = keep_ours(co, list, n_all);
 
     if (n_held > 0) {
         const struct delivery_status s = delivery_status(co->delivery);

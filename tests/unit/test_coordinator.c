@@ -4,6 +4,7 @@
 
 #include "rebalance/admin/delivery.h"
 #include "rebalance/dead_letter/purged.h"
+#include "rebalance/dead_letter/replay.h"
 #include "rebalance/engine/engine.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/topic/take_over.h"
@@ -496,6 +497,43 @@ static void a_verification_of_a_topic_that_is_lost_waits_for_it(void **state)
     assert_false(f->co->verifies_run);
 }
 
+/* Its next owner writes them.  We do once it comes back. */
+static void purged_changes_of_a_topic_that_is_lost_are_not_ours(void **state)
+{
+    struct fixture *f = *state;
+    const struct purged_note note = {.target = f->target, .id = STR("1"), .key = STR("1")};
+    const int64_t until_ms = clock_mono_ms() + 20000;
+    uint64_t term;
+    struct err err = {0};
+
+    assert_true(coordinator_put_purged(f->co, &note, 1, &err));
+    store_lose_term(f->opt.store, STR("topic/shop"));
+    coordinator_start_replays(f->co);
+    while (coordinator_purged_since(f->co, STR("orders_v2")) != LAG_NONE) {
+        assert_true(clock_mono_ms() < until_ms);
+        usleep(1000);
+    }
+    stop_set(&f->co->stop);
+    coordinator_join_replays(f->co);
+    assert_int_equal(n_purged(f), 1);
+    assert_true(store_take_term(f->opt.store, STR("topic/shop"), &term, &err));
+    assert_true(coordinator_load_purged(f->co, STR("shop"), &err));
+    assert_true(coordinator_purged_since(f->co, STR("orders_v2")) != LAG_NONE);
+}
+
+static void replays_that_are_stored_are_looked_for_when_their_topic_comes(void **state)
+{
+    struct fixture *f = *state;
+    struct err err = {0};
+
+    coordinator_replay_wanted(f->co);
+    assert_true(coordinator_replay_due_in_ms(f->co) > 0);
+    lock_acquire(&f->co->admin_lock);
+    assert_true(coordinator_take_over(f->co, STR("shop"), &err));
+    lock_release(&f->co->admin_lock);
+    assert_int_equal(coordinator_replay_due_in_ms(f->co), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -525,6 +563,10 @@ int main(void)
             old_deletes_are_kept_for_a_version_that_is_still_to_be_built, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_verification_of_a_topic_that_is_lost_waits_for_it,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(purged_changes_of_a_topic_that_is_lost_are_not_ours,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            replays_that_are_stored_are_looked_for_when_their_topic_comes, set_up, tear_down),
     };
     return cmocka_run_group_tests_name("coordinator", tests, NULL, NULL);
 }

@@ -142,19 +142,25 @@ static void with_engine(const struct tiny_step *steps, size_t n)
     coordinator_watch_loss(f.co);
 }
 
+static void execute(const char *sql)
+{
+    sqlite3 *db;
+
+    assert_int_equal(sqlite3_open(f.path, &db), SQLITE_OK);
+    assert_int_equal(sqlite_sum_register(db), SQLITE_OK);
+    if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
+        fail_msg("%s", sqlite3_errmsg(db));
+    sqlite3_close(db);
+}
+
 /* Another node takes topic shop, which this node had; this node learns it later. */
 static void take(void)
 {
     uint64_t term;
-    sqlite3 *db;
     struct err err = {0};
 
     assert_true(store_take_term(f.opt.store, STR("topic/shop"), &term, &err));
-    assert_int_equal(sqlite3_open(f.path, &db), SQLITE_OK);
-    assert_int_equal(sqlite_sum_register(db), SQLITE_OK);
-    if (sqlite3_exec(db, "UPDATE term SET term = term + 1", NULL, NULL, NULL) != SQLITE_OK)
-        fail_msg("%s", sqlite3_errmsg(db));
-    sqlite3_close(db);
+    execute("UPDATE term SET term = term + 1");
 }
 
 static void sync_topics(void)
@@ -190,6 +196,19 @@ static void a_lost_topic_that_is_paused_deleted_or_cannot_start_is_taken_back(vo
     err = (struct err){0};
     assert_true(
         store_drop_versions(f.opt.store, &(struct version_name){STR("old"), 1}, 1, &err));
+}
+
+static void a_take_over_of_a_deleted_topic_that_fails_is_tried_again(void **state)
+{
+    (void)state;
+    (void)new_version(STR("old"), STR("gone"));
+    store_lose_term(f.opt.store, STR("topic/gone"));
+    execute("ALTER TABLE purged RENAME TO away");
+    sync_topics();
+    assert_false(coordinator_owns(f.co, STR("gone")));
+    execute("ALTER TABLE away RENAME TO purged");
+    sync_topics();
+    assert_true(coordinator_owns(f.co, STR("gone")));
 }
 
 /* ---- what another topic's owner must do ---- */
@@ -334,6 +353,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_lost_topic_that_is_paused_deleted_or_cannot_start_is_taken_back),
+        TEST(a_take_over_of_a_deleted_topic_that_fails_is_tried_again),
         TEST(only_topics_that_a_version_shows_wait_until_its_owner_stops_it),
         TEST(a_guest_waits_until_the_documents_owner_has_their_index_in_line),
         TEST(who_deletes_what_another_node_must_delete_is_told),

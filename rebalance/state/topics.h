@@ -50,7 +50,9 @@ struct topic {
     int64_t give_back_ms; /* it is being given back, at this time at the latest; 0: it is not */
     uint64_t next_epoch;  /* epoch taken for the move to another server; 0: none */
     int64_t move_again_ms;
-    int64_t gap_ms; /* monotonic: when a gap was last closed; 0: never */
+    int64_t gap_ms;        /* monotonic: when a gap was last closed; 0: never */
+    unsigned thrown_out;   /* how often the server lately ended its reader for another one */
+    int64_t thrown_out_ms; /* monotonic: when it last did */
 };
 
 struct topics {

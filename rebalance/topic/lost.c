@@ -5,7 +5,14 @@
 #include "rebalance/state/owned.h"
 #include "rebalance/topic/topics.h"
 
+#include "src/base/clock.h"
 #include "src/base/log.h"
+#include "sync/source/transport/transport.h"
+
+#include <stdlib.h>
+
+#define THROWN_OUT_MAX 3     /* ends of the reader for another one before a person is needed */
+#define CALM_MS        60000 /* without one, before they are counted anew */
 
 static void leave(struct coordinator *co, struct topic *t, const struct err *why)
     NEEDS(co->admin_lock)
@@ -54,14 +61,49 @@ void coordinator_leave_lost(struct coordinator *co)
             leave_discarded(co, t);
 }
 
-void coordinator_ask_failed(struct coordinator *co)
+static bool is_thrown_out(struct topic *t)
+{
+    struct pipeline_status s;
+
+    pipeline_status(t->pipeline, &s);
+    free(s.gtids);
+    return transport_reason_of(&s.source.why) == TRANSPORT_DUPLICATE_ID;
+}
+
+/*
+ * A reader with our server id has come, though the topic is ours: that of an owner that hung
+ * comes once more before it learns of its loss, and then ends.
+ */
+static void read_again(struct topic *t)
+{
+    if (t->thrown_out >= THROWN_OUT_MAX)
+        return;
+    t->thrown_out++;
+    t->thrown_out_ms = clock_mono_ms();
+    log_info("another reader took the topic's log from this one: reading it again",
+             KV("topic", (const char *)t->name));
+    pipeline_retry(t->pipeline);
+}
+
+static void ask_failed(struct coordinator *co, struct topic *t) NEEDS(co->admin_lock)
 {
     struct err why = {0};
 
+    if (!coordinator_ask_owner(co, str_from(t->name), &why))
+        log_debug("a failed topic", KV("topic", (const char *)t->name),
+                  KV("owner", (const char *)why.msg));
+    else if (is_thrown_out(t))
+        read_again(t);
+}
+
+void coordinator_ask_failed(struct coordinator *co)
+{
     for (struct topic *t = co->topics->first; t != NULL; t = t->next)
-        if (t->pipeline != NULL && pipeline_has_failed(t->pipeline) &&
-            !coordinator_ask_owner(co, str_from(t->name), &why))
-            log_debug("a failed topic", KV("topic", (const char *)t->name),
-                      KV("owner", (const char *)why.msg));
+        if (t->pipeline == NULL)
+            continue;
+        else if (pipeline_has_failed(t->pipeline))
+            ask_failed(co, t);
+        else if (clock_mono_ms() - t->thrown_out_ms > CALM_MS)
+            t->thrown_out = 0;
     coordinator_leave_lost(co);
 }

@@ -16,7 +16,8 @@
 void coordinator_leave_lost(struct coordinator *co) NEEDS(co->admin_lock);
 /*
  * Ask the store who owns topics whose reader failed: the server ends our reader when that of
- * the new owner comes.  Blocks on the store.
+ * the new owner comes.  A topic that is still ours is read again, three times at most while
+ * fewer than 60 s lie between them.  Blocks on the store.
  */
 void coordinator_ask_failed(struct coordinator *co) NEEDS(co->admin_lock);
 

@@ -163,8 +163,8 @@ static const struct advice {
      "if the address leads to the wrong server: correct it, then millrace topic resume TOPIC; "
      "otherwise: " REBUILD},
     {TRANSPORT_DUPLICATE_ID,
-     "give topic TOPIC a server_id of its own (or stop the other client), "
-     "then millrace topic resume TOPIC"},
+     "nothing if another node has just taken topic TOPIC; otherwise give it a server_id of its "
+     "own (or stop the other client), then millrace topic resume TOPIC"},
     {TRANSPORT_MAX_PACKET, REBUILD},
 };
 

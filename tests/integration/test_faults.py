@@ -215,6 +215,8 @@ def test_two_daemons_with_one_server_id_are_told_apart(w):
     wait_until("one of the two names the server id 77",
                lambda: any("77" in d.log_tail(20000) and "server id" in d.log_tail(20000).lower() or
                            "server_id" in d.log_tail(20000) for d in (first, second)), 60, 0.2)
+    wait_until("one of the two does not try any more",
+               lambda: any(d.log_tail(10**6).count("the source is stopped") == 4 for d in (first, second)), 60, 0.2)
 
 
 def test_two_topics_on_one_server_do_not_throw_each_other_out(w):

@@ -72,19 +72,35 @@ def test_what_a_lost_topic_cannot_store_is_stored_once_it_is_back(w):
     end(w, daemon)
 
 
+def other_reader(w):
+    """A daemon with a store of its own, which reads with the server id of our topic."""
+    server_id = w.db.sql(f"SELECT content FROM {store_of(w)}.setting WHERE name LIKE 'server_id/%'")[0][0]
+    definitions = w.definitions({"table": "thing"})
+    definitions["topics"][0]["server_id"] = int(server_id.decode() if isinstance(server_id, bytes) else server_id)
+    other = w.millrace()
+    other.apply(definitions)
+    return other
+
+
 def test_a_reader_that_the_new_owners_replaced_is_no_failure(w):
     daemon = follow(w)
-    server_id = w.db.sql(f"SELECT content FROM {store_of(w)}.setting WHERE name LIKE 'server_id/%'")[0][0]
-    server_id = int(server_id.decode() if isinstance(server_id, bytes) else server_id)
     wait_until("the topic runs", lambda: topic(daemon)["state"] == "running", 30)
     take(w)
-    definitions = w.definitions({"table": "thing"})
-    definitions["topics"][0]["server_id"] = server_id
-    other = w.millrace()
-    other.apply(definitions)  # no change comes, so only the end of its reader tells the first that the topic is another's
+    other = other_reader(w)  # no change comes, so only the end of its reader tells the first that the topic is another's
     wait_until("the topic is lost", lambda: "another node has taken the topic" in daemon.log_tail(10**6), 60)
     other.stop()
     change(w, daemon, 7)
+    end(w, daemon)
+
+
+def test_a_reader_that_a_former_owners_replaced_reads_on_by_itself(w):
+    daemon = follow(w)
+    wait_until("the topic runs", lambda: topic(daemon)["state"] == "running", 30)
+    other = other_reader(w)
+    wait_until("its reader has ended", lambda: "the source is stopped" in daemon.log_tail(10**6), 60)
+    other.kill()
+    change(w, daemon, 7)
+    wait_until("the topic runs", lambda: topic(daemon)["state"] == "running", 30)
     end(w, daemon)
 
 

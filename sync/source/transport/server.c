@@ -69,7 +69,7 @@ static const char *advice(enum transport_reason reason)
     case TRANSPORT_DIVERGED:
         return "; this is not the log that Millrace followed before (another server, a "
                "restored or reset one): the tables must be rebuilt";
-    case TRANSPORT_DUPLICATE_ID: return "; give this topic another server_id";
+    case TRANSPORT_DUPLICATE_ID: /* or this topic's new owner came: source.c has the advice */
     case TRANSPORT_NONE:
     case TRANSPORT_LOST:
     case TRANSPORT_CUT:

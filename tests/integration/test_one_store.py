@@ -19,10 +19,10 @@ def make_store(w):
              f"GRANT ALL ON {store_of(w)}.* TO millrace@'127.0.0.1'")
 
 
-def follow(w, *more, port=None):
+def follow(w, *more, port=None, **config):
     w.sql("CREATE TABLE thing (id INT PRIMARY KEY, a INT)", "INSERT INTO thing VALUES (1, 1), (2, 2)")
     make_store(w)
-    return w.follow(w.definitions({"table": "thing"}, *more), **on_store(w, port))
+    return w.follow(w.definitions({"table": "thing"}, *more), **on_store(w, port), **config)
 
 
 def refuses(daemon):

@@ -1,5 +1,8 @@
 """A topic that another node takes: what this node stores for it is refused, and nobody needs to do anything."""
+import signal
+
 from abroad import Abroad
+from members import Way, is_stopped
 from servers import Failed, wait_until
 from test_dead_letters import letters
 from test_one_store import change, follow, make_store, on_store, store_of
@@ -102,6 +105,34 @@ def test_a_reader_that_a_former_owners_replaced_reads_on_by_itself(w):
     change(w, daemon, 7)
     wait_until("the topic runs", lambda: topic(daemon)["state"] == "running", 30)
     end(w, daemon)
+
+
+def test_what_held_an_index_before_the_topic_was_lost_does_not_once_it_is_back(w):
+    """A node hangs while a write is on its way; the answer tells of the next owner's version, which it never read of."""
+    w.sql("CREATE TABLE third (id INT PRIMARY KEY)", "INSERT INTO third VALUES (1)")
+    with Way(w.engine.port) as engine:
+        daemon = follow(w, {"table": "third"}, search={"url": [f"http://127.0.0.1:{engine.port}"]})
+        change(w, daemon, 2)
+        path = f"/{w.index('thing')}/_doc/1"
+        version = int(w.engine.ask("GET", path)["_version"])
+        engine.freeze()
+        w.sql("UPDATE thing SET a = 3 WHERE id = 1")
+        wait_until("the write is on its way", lambda: daemon.json("status", ok=(0, 1))["delivery"]["in_flight"] > 0)
+        daemon.process.send_signal(signal.SIGSTOP)
+        wait_until("it stands still", lambda: is_stopped(daemon.process.pid))
+        w.db.kill_connections("command LIKE 'Binlog Dump%'")
+        w.sql("UPDATE thing SET a = 4 WHERE id = 1")
+        take(w)
+        version = (version >> 32 << 32) + int(w.db.sql("SHOW BINARY LOGS")[-1][1])
+        w.engine.ask("PUT", f"{path}?version={version}&version_type=external", {"id": 1, "a": 4})
+        engine.thaw()
+        daemon.process.send_signal(signal.SIGCONT)
+        wait_until("the index is held", lambda: "outside our lineage" in daemon.log_tail(10**6), 20)
+        w.sql("UPDATE thing SET a = 5 WHERE id = 1", "DROP TABLE third")  # what follows from it cannot be stored
+        wait_until("the topic is lost", lambda: "another node has taken the topic" in daemon.log_tail(10**6), 60)
+        wait_until("its changes arrive", lambda: w.engine.get(w.index("thing"), 1)["a"] == 5, 30)
+        daemon.stop()
+    w.db.sql(f"DROP DATABASE {store_of(w)}")
 
 
 def test_a_topic_that_meets_what_the_lost_one_must_store_starts_again_by_itself(w):

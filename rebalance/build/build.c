@@ -26,6 +26,7 @@ struct index_build *index_build_new(const struct index_build_options *opt,
 
     b->magic = MAGIC_index_build;
     b->opt = *opt;
+    pipeline_ref(opt->pipeline);
     b->alias = mem_copy(opt->alias);
     b->index = mem_copy(opt->index);
     b->final_settings = mem_copy(opt->final_settings);
@@ -60,6 +61,7 @@ void index_build_free(struct index_build *b)
     free(b->tables);
     mysql_conn_close(b->conn);
     read_links_fini(&b->links);
+    pipeline_unref(b->opt.pipeline);
     arena_free(b->arena);
     buf_free(&b->after);
     buf_free(&b->cursor);

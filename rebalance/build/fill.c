@@ -49,6 +49,11 @@ static void on_chunk_done(void *ctx, enum outcome worst)
     unref_note(n);
 }
 
+static void on_chunk_abandoned(void *ctx)
+{
+    unref_note(MAGIC_CAST(chunk_note, ctx));
+}
+
 /* Move the cursor past completed chunks, from the oldest on. */
 static void collect(struct index_build *b)
 {
@@ -121,6 +126,7 @@ static bool submit(struct index_build *b, struct target *t, const struct loaded 
     size_t n_writes = 0;
     bool ok = true;
 
+    ticket_on_abandon(ticket, on_chunk_abandoned);
     ticket_pass(ticket, pass->grace_period, pass->side);
     for (size_t i = 0; ok && i < n; i++) {
         if (docs[i].err != NULL) {

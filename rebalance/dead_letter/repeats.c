@@ -7,7 +7,7 @@
  * deletes that are not final: those that the earlier daemon still had to repeat, and those
  * written since.
  *
- * @thread replay.  Pipelines that end are kept until the coordinator ends.
+ * @thread replay
  */
 #include "config.h"
 
@@ -36,7 +36,7 @@ struct repeated_index {
 
 struct repeated_topic {
     struct repeated_topic *next;
-    struct pipeline *pipeline;
+    struct pipeline *pipeline; /* a reference */
     char *topic;
     int64_t since_ms; /* monotonic: when it began to be followed */
     int64_t again_ms; /* monotonic: idle until then */
@@ -60,6 +60,7 @@ static void free_topic(struct repeated_topic *r)
         stored_deletes_free(x->deletes);
         free(x);
     }
+    pipeline_unref(r->pipeline);
     free(r->topic);
     free(r);
 }
@@ -102,7 +103,7 @@ static struct repeated_topic *find_or_add(struct coordinator *co, const struct t
     if (r != NULL)
         return r;
     r = mem_alloc(1, sizeof(*r));
-    r->pipeline = t->pipeline;
+    r->pipeline = pipeline_ref(t->pipeline);
     r->topic = mem_copy(t->name);
     r->since_ms = clock_mono_ms();
     r->next = co->repeats->first;

@@ -18,8 +18,8 @@
 /*
  * Syncs by time: one thread runs them one after the other, each index version when it is due.
  *
- * A run uses its pipeline without a lock.  A pipeline that stops meanwhile is kept until the
- * coordinator ends, and documents already handed over end undone.
+ * A run uses its pipeline without a lock, by a reference.  If the pipeline stops meanwhile,
+ * documents already handed over end undone.
  */
 
 #define TICK_MS   200   /* at least, between looks */
@@ -111,8 +111,8 @@ static uint32_t overlap_of(const struct table_definition *t)
 }
 
 /*
- * Find the version's target and plan.  Returns false with ERR_RETRY if its topic or table is
- * not followed now.
+ * Find the version's target and plan, which the caller gives back.  Returns false with
+ * ERR_RETRY if its topic or table is not followed now.
  */
 static bool begin_run(struct coordinator *co, struct str topic, struct str index,
                       struct table_sync *run, struct err *err)
@@ -121,18 +121,18 @@ static bool begin_run(struct coordinator *co, struct str topic, struct str index
 
     struct topic *t = topics_find(co->topics, topic);
 
-    run->pipeline = t == NULL ? NULL : t->pipeline;
-    run->target = run->pipeline == NULL ? NULL : pipeline_target(run->pipeline, index, STR(""));
+    if (t != NULL && t->pipeline != NULL) {
+        run->pipeline = pipeline_ref(t->pipeline);
+        run->target = pipeline_target(run->pipeline, index, STR(""));
+    }
     lock_release(&co->topics->lock);
     if (run->target == NULL)
         return err_set(err, ERR_RETRY, "topic %" STR_FMT " is not running yet", STR_ARG(topic));
 
     struct reading *reading = run->target->plan;
 
-    if (__atomic_load_n(&reading->stopped, __ATOMIC_RELAXED)) {
-        target_unref(run->target);
+    if (__atomic_load_n(&reading->stopped, __ATOMIC_RELAXED))
         return err_set(err, ERR_RETRY, "the table is stopped");
-    }
     run->plan = reading->plan;
     return true;
 }
@@ -147,12 +147,11 @@ static bool sync_version(struct coordinator *co, const struct table_definition *
                              .overlap_s = overlap_of(t),
                              .stop = &co->stop};
 
-    if (!begin_run(co, v->topic, index, &run, err))
-        return false;
-
-    const bool ok = table_sync_run(&run, rows, err);
+    const bool ok =
+        begin_run(co, v->topic, index, &run, err) && table_sync_run(&run, rows, err);
 
     target_unref(run.target);
+    pipeline_unref(run.pipeline);
     return ok;
 }
 

@@ -30,11 +30,9 @@ void topics_free(struct topics *all)
         struct topic *t = all->first;
 
         all->first = t->next;
-        pipeline_free(t->pipeline);
+        pipeline_unref(t->pipeline);
         topic_free(t);
     }
-    while (all->retired != NULL)
-        pipeline_free(pipeline_unretire(&all->retired));
     source_registry_free(all->registry);
     lock_fini(&all->lock);
     free(all);

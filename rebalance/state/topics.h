@@ -36,7 +36,7 @@ struct topic {
     char *name;
 
     /* Guarded by the lock of the topics. */
-    struct pipeline *pipeline; /* NULL: not running; see why */
+    struct pipeline *pipeline; /* a reference; NULL: not running; see why */
     struct err why;
     uint32_t server_id;            /* the id that we last used at its server; 0: none */
     struct err move_why;           /* why the move has not succeeded yet */
@@ -59,8 +59,6 @@ struct topics {
     struct lock lock; /* LOCK_topics_lock */
     struct topic *first;
     struct source_registry *registry; /* never replaced */
-    struct pipeline *retired; /* stopped pipelines that deliveries in flight may still use;
-                                 guarded by admin_lock */
 };
 
 struct topics *topics_new(void) RETURNS_NONNULL MUST_CHECK;

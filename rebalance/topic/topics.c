@@ -144,7 +144,7 @@ static void take_back(struct coordinator *co, struct topic *t)
 
     t->pipeline = NULL;
     lock_release(&co->topics->lock);
-    pipeline_free(p);
+    pipeline_unref(p);
 }
 
 /* Shows the pipeline to others and starts it, or frees it. */
@@ -257,7 +257,7 @@ void coordinator_stop_topic(struct coordinator *co, struct topic *t)
     pipeline_quiesce(p);
     pipeline_forget(p);
     pipeline_join(p);
-    pipeline_retire(p, &co->topics->retired); /* writes in flight still refer to it */
+    pipeline_unref(p);
 }
 
 static void remove_topics(struct coordinator *co, const struct definitions *d)

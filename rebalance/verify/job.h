@@ -99,7 +99,7 @@ struct verify_job {
     struct buf cursor;          /* as of the last step that was done */
     struct verify_report report;
     struct read_links links;
-    struct pipeline *links_of;
+    struct pipeline *links_of; /* as in struct verify_run */
     struct search_pages pages;
     bool pages_open;
     uint64_t slice_hits; /* ids of this slice read so far */

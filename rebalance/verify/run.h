@@ -72,7 +72,7 @@ struct verify_key {
 
 /* A log that the documents show, and a version that it had reached. */
 struct verify_end {
-    struct pipeline *pipeline;
+    struct pipeline *pipeline; /* a reference */
     struct mysql_conn *conn;
     uint64_t version;
 };
@@ -96,11 +96,11 @@ struct verify_run {
     const struct table_definition *table, *lead; /* as asked, and of its index */
     uint64_t number;                             /* the 2 of orders_v2 */
     struct str index, topic, definition;         /* index: orders_v2 */
-    struct pipeline *pipeline;                   /* of the root's topic */
+    struct pipeline *pipeline;                   /* of the root's topic; a reference */
     struct target **targets;                     /* of the tables that share the index */
     size_t n_targets;
     struct read_links links;
-    struct pipeline *links_of; /* whose they are; NULL: none yet */
+    struct pipeline *links_of; /* whose they are, a reference; NULL: none yet */
     struct verify_end *ends;
     size_t n_ends;
     struct str *shards; /* a routing for each shard */

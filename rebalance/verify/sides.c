@@ -103,7 +103,7 @@ static bool find_targets(struct verify_run *run, struct err *err)
 
     const struct topic *t = topics_find(run->co->topics, run->topic);
 
-    run->pipeline = t == NULL ? NULL : t->pipeline;
+    run->pipeline = t == NULL || t->pipeline == NULL ? NULL : pipeline_ref(t->pipeline);
     if (run->pipeline != NULL)
         run->targets = pipeline_targets(run->pipeline, run->index, &run->n_targets);
     lock_release(&run->co->topics->lock);
@@ -135,16 +135,17 @@ static bool add_end(struct verify_run *run, struct str topic, struct err *err)
 
     const struct topic *t = topics_find(run->co->topics, topic);
     struct pipeline *p = t == NULL ? NULL : t->pipeline;
+    bool has = false;
 
-    lock_release(&run->co->topics->lock);
     for (size_t i = 0; i < run->n_ends; i++)
-        if (run->ends[i].pipeline == p)
-            return true;
+        has = has || run->ends[i].pipeline == p;
+    if (p != NULL && !has)
+        run->ends[run->n_ends++].pipeline = pipeline_ref(p);
+    lock_release(&run->co->topics->lock);
     if (p == NULL)
         return err_set(err, ERR_RETRY,
                        "topic %" STR_FMT " is not running yet; fix: millrace status says why",
                        STR_ARG(topic));
-    run->ends[run->n_ends++].pipeline = p;
     return true;
 }
 
@@ -203,14 +204,21 @@ static void find_rules(struct verify_run *run)
     };
 }
 
+static void end_links(struct verify_run *run)
+{
+    read_links_fini(&run->links);
+    pipeline_unref(run->links_of);
+    run->links_of = NULL;
+}
+
 /* A run that goes on from another one keeps its connections. */
 static void find_links(struct verify_run *run)
 {
     if (run->links_of == run->pipeline)
         return;
-    read_links_fini(&run->links);
+    end_links(run);
     run->links = pipeline_links(run->pipeline, run->stop, LINKS_MS);
-    run->links_of = run->pipeline;
+    run->links_of = pipeline_ref(run->pipeline);
 }
 
 bool verify_run_begin(struct verify_run *run, struct str table, uint64_t number,
@@ -226,9 +234,12 @@ bool verify_run_begin(struct verify_run *run, struct str table, uint64_t number,
 
 void verify_run_end(struct verify_run *run)
 {
-    for (size_t i = 0; i < run->n_ends; i++)
+    for (size_t i = 0; i < run->n_ends; i++) {
         mysql_conn_close(run->ends[i].conn);
-    read_links_fini(&run->links);
+        pipeline_unref(run->ends[i].pipeline);
+    }
+    end_links(run);
+    pipeline_unref(run->pipeline);
     for (size_t i = 0; i < run->n_targets; i++)
         target_unref(run->targets[i]);
     free(run->targets);

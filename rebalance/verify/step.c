@@ -88,6 +88,7 @@ void verify_exchange_clear(struct verify_job *j)
 void verify_job_free(struct verify_job *j)
 {
     read_links_fini(&j->links);
+    pipeline_unref(j->links_of);
     verify_sample_free(j->sample);
     verify_changed_free(j->changed);
     verify_result_free(&j->result);
@@ -130,6 +131,7 @@ void verify_job_close(struct verify_job *j, struct verify_run *run)
     j->links = run->links;
     j->links_of = run->links_of;
     run->links = (struct read_links){0};
+    run->links_of = NULL;
     verify_run_end(run);
 }
 

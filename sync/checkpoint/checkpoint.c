@@ -16,6 +16,8 @@
  * (safe, opened] have a slot; the window doubles when they do not fit.
  */
 struct checkpoint {
+    unsigned refs; /* atomic */
+    struct ticket_counters counters;
     struct lock lock;
 
     /* All guarded by lock. */
@@ -29,19 +31,33 @@ struct checkpoint *checkpoint_new(void)
 {
     struct checkpoint *cp = mem_alloc(1, sizeof(*cp));
 
+    cp->refs = 1;
     lock_init(&cp->lock, LOCK_private);
     cp->window = INITIAL_WINDOW;
     cp->pending = mem_alloc(cp->window, sizeof(*cp->pending));
     return cp;
 }
 
-void checkpoint_free(struct checkpoint *cp)
+struct checkpoint *checkpoint_ref(struct checkpoint *cp)
 {
-    if (cp == NULL)
+    const unsigned before = __atomic_fetch_add(&cp->refs, 1, __ATOMIC_RELAXED);
+
+    assert(before > 0);
+    return cp;
+}
+
+void checkpoint_unref(struct checkpoint *cp)
+{
+    if (cp == NULL || __atomic_fetch_sub(&cp->refs, 1, __ATOMIC_ACQ_REL) > 1)
         return;
     lock_fini(&cp->lock);
     free(cp->pending);
     free(cp);
+}
+
+struct ticket_counters *checkpoint_counters(struct checkpoint *cp)
+{
+    return &cp->counters;
 }
 
 static uint32_t *slot(struct checkpoint *cp, uint64_t seq)

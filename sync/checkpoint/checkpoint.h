@@ -5,12 +5,15 @@
  * every action it expects was delivered.  Its position is safe when all earlier ones are done,
  * too.  The store gets safe positions only, so a restart can repeat work but not skip any.
  *
+ * Reference-counted: what is under way may outlast the source.
+ *
  * @thread any (locked inside)
  */
 #ifndef SYNC_CHECKPOINT_CHECKPOINT_H
 #define SYNC_CHECKPOINT_CHECKPOINT_H
 
 #include "src/base/base.h"
+#include "sync/checkpoint/outcome.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,7 +21,11 @@
 struct checkpoint;
 
 struct checkpoint *checkpoint_new(void) RETURNS_NONNULL MUST_CHECK;
-void checkpoint_free(struct checkpoint *cp);
+struct checkpoint *checkpoint_ref(struct checkpoint *cp) RETURNS_NONNULL;
+void checkpoint_unref(struct checkpoint *cp); /* NULL is allowed */
+
+/* Of the source's changes; it lives as long. */
+struct ticket_counters *checkpoint_counters(struct checkpoint *cp) RETURNS_NONNULL;
 
 /* Open the next transaction.  Returns its sequence number (1, 2, 3, ...). */
 uint64_t checkpoint_open(struct checkpoint *cp);

@@ -2,7 +2,39 @@
 
 #include "sync/checkpoint/grace_period.h"
 
+#include "src/base/mem.h"
+
 #include <assert.h>
+#include <stdlib.h>
+
+struct grace_period {
+    unsigned refs;    /* atomic */
+    unsigned side;    /* atomic; 0 or 1 */
+    size_t inside[2]; /* atomic */
+    uint64_t floor;   /* atomic */
+};
+
+struct grace_period *grace_period_new(void)
+{
+    struct grace_period *t = mem_alloc(1, sizeof(*t));
+
+    t->refs = 1;
+    return t;
+}
+
+struct grace_period *grace_period_ref(struct grace_period *t)
+{
+    const unsigned before = __atomic_fetch_add(&t->refs, 1, __ATOMIC_RELAXED);
+
+    assert(before > 0);
+    return t;
+}
+
+void grace_period_unref(struct grace_period *t)
+{
+    if (t != NULL && __atomic_fetch_sub(&t->refs, 1, __ATOMIC_ACQ_REL) == 1)
+        free(t);
+}
 
 unsigned grace_period_enter(struct grace_period *t)
 {

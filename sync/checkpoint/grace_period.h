@@ -5,6 +5,8 @@
  * then enters on the other side, and once the old side is empty, all earlier work is over.
  * Work that enters during the turn may count on either side, so it must be correct on both.
  *
+ * Reference-counted: whoever is inside, or may enter, has a reference.
+ *
  * @thread any (atomic); turn and is_clear: one
  */
 #ifndef SYNC_CHECKPOINT_GRACE_PERIOD_H
@@ -16,11 +18,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct grace_period {
-    unsigned side;    /* atomic; 0 or 1 */
-    size_t inside[2]; /* atomic */
-    uint64_t floor;   /* atomic */
-};
+struct grace_period;
+
+struct grace_period *grace_period_new(void) RETURNS_NONNULL MUST_CHECK;
+struct grace_period *grace_period_ref(struct grace_period *t) RETURNS_NONNULL;
+void grace_period_unref(struct grace_period *t); /* NULL is allowed */
 
 /* Returns the side, to leave by. */
 unsigned grace_period_enter(struct grace_period *t);

@@ -33,7 +33,6 @@ struct pending_tombstone {
 
 struct progress {
     struct checkpoint *cp;
-    struct ticket_counters counters;
     uint64_t unrooted;           /* atomic */
     uint64_t running;            /* builder only: the open transaction, 0 none */
     uint64_t opened;             /* builder only: the last one opened, 0 none */
@@ -87,7 +86,7 @@ void progress_free(struct progress *p)
     safe_point_free(p->safe);
     free(p->released);
     free(p->line);
-    checkpoint_free(p->cp);
+    checkpoint_unref(p->cp);
     lock_fini(&p->lock);
     free(p);
 }
@@ -114,7 +113,7 @@ struct ticket *progress_ticket(struct progress *p)
 {
     if (p->running == 0)
         p->running = open_transaction(p);
-    return ticket_new(p->cp, p->running, &p->counters);
+    return ticket_new(p->cp, p->running, checkpoint_counters(p->cp));
 }
 
 static void widen_line(struct progress *p) NEEDS(p->lock)
@@ -372,7 +371,7 @@ uint64_t progress_unrooted(struct progress *p)
 
 struct ticket_counters *progress_counters(struct progress *p)
 {
-    return &p->counters;
+    return checkpoint_counters(p->cp);
 }
 
 bool progress_idle(struct progress *p)

@@ -37,8 +37,10 @@ struct ticket *ticket_new(struct checkpoint *cp, uint64_t seq, struct ticket_cou
     t->seq = seq;
     t->counters = c;
     t->refs = t->busy = 1;
-    if (cp != NULL)
+    if (cp != NULL) {
+        checkpoint_ref(cp);
         checkpoint_expect(cp, seq, 1);
+    }
     if (c != NULL)
         __atomic_fetch_add(&c->read, 1, __ATOMIC_RELAXED);
     return t;
@@ -80,7 +82,7 @@ void ticket_on_abandon(struct ticket *t, void (*on_abandon)(void *ctx))
 void ticket_pass(struct ticket *t, struct grace_period *x, unsigned side)
 {
     assert(t->inside == NULL);
-    t->inside = x;
+    t->inside = grace_period_ref(x);
     t->side = side;
 }
 
@@ -116,6 +118,8 @@ static void unref(struct ticket *t)
         finish(t);
     else if (t->on_abandon != NULL)
         t->on_abandon(t->ctx);
+    checkpoint_unref(t->cp);
+    grace_period_unref(t->inside);
     MAGIC_END(ticket, t);
     free(t);
 }

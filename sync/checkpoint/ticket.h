@@ -12,6 +12,7 @@
 #define SYNC_CHECKPOINT_TICKET_H
 
 #include "src/base/base.h"
+#include "sync/checkpoint/outcome.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,36 +20,12 @@
 struct checkpoint;
 struct grace_period;
 
-/*
- * From best to worst; a ticket keeps the worst it got.  A write replaced by a newer one of the
- * same document gets the outcome of that one.
- */
-enum outcome {
-    OUTCOME_DELIVERED = 0,
-    OUTCOME_SUPERSEDED, /* the engine has a newer version */
-    OUTCOME_FILTERED,   /* concerns no document */
-    OUTCOME_PURGED,     /* its key is in the store */
-    OUTCOME_DEAD,       /* dead letter */
-    /*
-     * Not done.  The log, a snapshot or the requester still has it, so no other outcome may
-     * hide this one.
-     */
-    OUTCOME_DEFERRED,
-    N_OUTCOMES,
-};
-
-/* Counters shared by the tickets of one source. */
-struct ticket_counters {
-    uint64_t read;             /* atomic */
-    uint64_t done[N_OUTCOMES]; /* atomic */
-};
-
 struct ticket;
 
 /*
  * Make a ticket with one reference.  The open transaction seq of cp expects one more done(),
  * and c->read is incremented. cp may be NULL (builds and repairs have no transaction); c may be
- * NULL.
+ * NULL.  The ticket has a reference to cp, and c lives as long as cp or the ticket.
  */
 struct ticket *ticket_new(struct checkpoint *cp, uint64_t seq,
                           struct ticket_counters *c) RETURNS_NONNULL MUST_CHECK;
@@ -70,8 +47,8 @@ void ticket_on_abandon(struct ticket *t, void (*on_abandon)(void *ctx));
 
 /*
  * Count the ticket inside t (sync/checkpoint/grace_period.h), which the owner entered on that
- * side.  It leaves when nobody works for it any more.  Call at most once, before others see the
- * ticket.
+ * side.  It leaves when nobody works for it any more.  Takes a reference to x.  Call at most
+ * once, before others see the ticket.
  */
 void ticket_pass(struct ticket *t, struct grace_period *x, unsigned side);
 

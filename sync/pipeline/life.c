@@ -20,6 +20,7 @@
 #include "sync/server/server_access.h"
 #include "sync/source/handoff.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 void pipeline_set_reads(struct pipeline *p, unsigned loads, int64_t read_window_ms)
@@ -32,13 +33,24 @@ void pipeline_set_fan_out_share(struct pipeline *p, unsigned percent)
     fan_out_set_share(p->fan_out, percent);
 }
 
+static void ref(void *owner)
+{
+    pipeline_ref(MAGIC_CAST(pipeline, owner));
+}
+
+static void unref(void *owner)
+{
+    pipeline_unref(MAGIC_CAST(pipeline, owner));
+}
+
 void pipeline_start(struct pipeline *p)
 {
+    const struct registered_source self = {p->opt.server, p->known, p->reader, p->fan_out, p,
+                                           ref,           unref};
+
     p->started = true;
     p->started_ms = clock_mono_ms();
-    source_registry_put(
-        p->opt.registry, str_from(p->topic),
-        &(struct registered_source){p->opt.server, p->known, p->reader, p->fan_out});
+    source_registry_put(p->opt.registry, str_from(p->topic), &self);
     reread_start(p->reread);
     cascades_start(p->cascades);
     fan_out_start(p->fan_out);
@@ -115,10 +127,19 @@ void pipeline_join(struct pipeline *p)
     saver_stop(p->saver);
 }
 
-void pipeline_free(struct pipeline *p)
+struct pipeline *pipeline_ref(struct pipeline *p)
 {
-    if (p == NULL)
+    const unsigned before = __atomic_fetch_add(&p->refs, 1, __ATOMIC_RELAXED);
+
+    assert(before > 0);
+    return p;
+}
+
+void pipeline_unref(struct pipeline *p)
+{
+    if (p == NULL || __atomic_fetch_sub(&p->refs, 1, __ATOMIC_ACQ_REL) > 1)
         return;
+    assert(!p->started);
     source_free(p->source);
     saver_free(p->saver);
     builder_free(p->builder);
@@ -153,20 +174,6 @@ void pipeline_forget(struct pipeline *p)
     for (size_t i = 0; r != NULL && i < r->n_targets; i++)
         delivery_forget(p->opt.delivery, r->targets[i], OUTCOME_DEFERRED);
     routing_unref(r);
-}
-
-void pipeline_retire(struct pipeline *p, struct pipeline **list)
-{
-    p->next = *list;
-    *list = p;
-}
-
-struct pipeline *pipeline_unretire(struct pipeline **list)
-{
-    struct pipeline *p = *list;
-
-    *list = p->next;
-    return p;
 }
 
 void pipeline_retry(struct pipeline *p)

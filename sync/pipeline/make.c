@@ -390,6 +390,7 @@ bool pipeline_new(struct pipeline **out, const struct pipeline_options *opt, str
     struct pipeline *p = mem_alloc(1, sizeof(*p));
 
     p->magic = MAGIC_pipeline;
+    p->refs = 1;
     p->opt = *opt;
     p->topic = mem_copy(opt->topic);
     p->start_at = mem_copy(opt->start_at != NULL ? opt->start_at : "");
@@ -398,7 +399,7 @@ bool pipeline_new(struct pipeline **out, const struct pipeline_options *opt, str
     stop_init(&p->stop);
     lock_init(&p->lock, LOCK_private);
     if (!start_point_load(&p->start, opt->store, p->topic, opt->epoch, err)) {
-        pipeline_free(p);
+        pipeline_unref(p);
         return err_wrap(err, "topic %s", opt->topic);
     }
     make_shared(p);

@@ -28,7 +28,7 @@ struct rate {
 
 struct pipeline {
     enum magic magic;
-    struct pipeline *next; /* in a list of retired pipelines */
+    unsigned refs; /* atomic */
     struct pipeline_options opt;
     char *topic, *start_at, *uuid;
     struct start_point start;

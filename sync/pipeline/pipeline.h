@@ -4,6 +4,9 @@
  * Starts where the store says, writes to the index versions that it is given, and stores the
  * position before which every change is done.
  *
+ * Reference-counted: after its end whoever still has a reference may ask, but gets no more
+ * news. Writes in flight may outlive it.
+ *
  * @thread pipeline_load, pipeline_gone and the status functions: any; the others: the
  * coordinator's callers, one at a time
  */
@@ -70,9 +73,13 @@ struct pipeline_options {
     void (*saves)(void *ctx); /* as in struct saver_options */
 };
 
-/* Loads the checkpoint.  Blocks on the store. */
+/* Loads the checkpoint, and returns one reference.  Blocks on the store. */
 bool pipeline_new(struct pipeline **out, const struct pipeline_options *opt,
                   struct err *err) MUST_CHECK;
+struct pipeline *
+pipeline_ref(struct pipeline *p) RETURNS_NONNULL; /* this and unref: any thread */
+/* The last one frees it, which must not be started or has been joined.  NULL is allowed. */
+void pipeline_unref(struct pipeline *p);
 void pipeline_start(struct pipeline *p);
 /* Change what struct pipeline_options set.  @thread any */
 void pipeline_set_reads(struct pipeline *p, unsigned loads, int64_t read_window_ms);
@@ -207,11 +214,6 @@ bool pipeline_is_discarded(const struct pipeline *p) MUST_CHECK;
 void pipeline_join(struct pipeline *p);
 /* Throw away what delivery has queued for the pipeline. */
 void pipeline_forget(struct pipeline *p);
-void pipeline_free(struct pipeline *p);
-
-/* A list of joined pipelines that must not be freed before delivery is gone. */
-void pipeline_retire(struct pipeline *p, struct pipeline **list);
-struct pipeline *pipeline_unretire(struct pipeline **list);
 
 /* Try again after a failure that waits for an operator. */
 void pipeline_retry(struct pipeline *p);

@@ -16,7 +16,7 @@
 
 struct foreign_link {
     char *topic;
-    struct registered_source source; /* with a reference to its server */
+    struct registered_source source; /* references, unless zero */
     struct read_link link;
 };
 
@@ -43,11 +43,11 @@ static bool take_peer(struct read_links *l, struct foreign_link *f, struct err *
                        "topic %s, which has tables of these documents, is not running",
                        f->topic);
     if (now.reader == f->source.reader) {
-        server_access_unref(now.server);
+        registered_source_release(&now);
         return true;
     }
     read_link_fini(&f->link);
-    server_access_unref(f->source.server);
+    registered_source_release(&f->source);
     f->source = now;
     f->link = (struct read_link){.opt = {.topic = f->topic,
                                          .primary = now.server,
@@ -134,7 +134,7 @@ void read_links_fini(struct read_links *l)
     read_link_fini(&l->own);
     for (size_t i = 0; i < l->n_foreign; i++) {
         read_link_fini(&l->foreign[i].link);
-        server_access_unref(l->foreign[i].source.server);
+        registered_source_release(&l->foreign[i].source);
         free(l->foreign[i].topic);
     }
     free(l->foreign);

@@ -33,9 +33,23 @@ struct source_registry *source_registry_new(void)
     return p;
 }
 
+static void keep(const struct registered_source *s)
+{
+    server_access_ref(s->server);
+    s->ref(s->owner);
+}
+
+void registered_source_release(struct registered_source *s)
+{
+    server_access_unref(s->server);
+    if (s->owner != NULL)
+        s->unref(s->owner);
+    *s = (struct registered_source){0};
+}
+
 static void free_entry(struct registry_entry *e)
 {
-    server_access_unref(e->source.server);
+    registered_source_release(&e->source);
     free(e->topic);
     free(e);
 }
@@ -72,7 +86,7 @@ void source_registry_put(struct source_registry *p, struct str topic,
 
     e->topic = strndup(topic.ptr, topic.len);
     e->source = *source;
-    server_access_ref(source->server);
+    keep(source);
     lock_acquire(&p->lock);
 
     struct registry_entry **at = place_of(p, topic);
@@ -114,7 +128,7 @@ bool source_registry_find(struct source_registry *p, struct str topic,
 
     if (e != NULL) {
         *out = e->source;
-        server_access_ref(out->server);
+        keep(out);
         found = true;
     }
     lock_release(&p->lock);

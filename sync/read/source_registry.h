@@ -23,17 +23,20 @@ struct server_access;
 
 struct registered_source {
     struct server_access *server; /* the server that the source follows */
-    struct known_server *known;   /* these three live as long as the node's pipelines, */
-    struct read_position *reader; /* including retired ones */
+    struct known_server *known;   /* these three are the owner's */
+    struct read_position *reader;
     struct fan_out *fan_out;
+    void *owner; /* reference-counted; ref and unref may be called by any thread */
+    void (*ref)(void *owner);
+    void (*unref)(void *owner);
 };
 
 struct source_registry *source_registry_new(void) RETURNS_NONNULL MUST_CHECK;
 void source_registry_free(struct source_registry *p); /* NULL is allowed */
 
 /*
- * Register the topic's source, replacing an earlier one.  Copies the name and takes a reference
- * to the server.
+ * Register the topic's source, replacing an earlier one.  Copies the name and takes references
+ * to the server and the owner.
  */
 void source_registry_put(struct source_registry *p, struct str topic,
                          const struct registered_source *source);
@@ -41,9 +44,11 @@ void source_registry_put(struct source_registry *p, struct str topic,
 void source_registry_remove(struct source_registry *p, struct str topic,
                             const struct read_position *reader);
 
-/* Returns false if the topic does not run here. out->server is a reference for the caller. */
+/* Returns false if the topic does not run here.  The caller releases *out. */
 bool source_registry_find(struct source_registry *p, struct str topic,
                           struct registered_source *out) MUST_CHECK;
+/* A zeroed one is fine. */
+void registered_source_release(struct registered_source *s);
 
 /*
  * Backoff for the topic's server (src/base/backoff.h): whether to try now, and how it went.

@@ -6,6 +6,7 @@
 #include "src/base/buf.h"
 #include "src/base/map.h"
 #include "src/base/mem.h"
+#include "sync/checkpoint/grace_period.h"
 #include "sync/delivery/document/target.h"
 #include "sync/document/plan.h"
 #include "sync/value/schema.h"
@@ -21,6 +22,7 @@ void reading_free(void *r)
 
     plan_free(reading->plan);
     server_access_unref(reading->server);
+    grace_period_unref(reading->grace_period);
     free(reading->alias);
     if (reading->shards != NULL)
         arena_free(reading->shards);

@@ -33,8 +33,8 @@ struct reading {
     struct arena *shards; /* holds the target's shards; NULL if it has none */
     bool stopped;         /* atomic: the table is stopped, its changes are deferred */
     bool filling;         /* its index is being built: rows may have no document yet */
-    struct grace_period
-        *grace_period; /* of its index, borrowed; changes and fills pass through it */
+    struct grace_period *grace_period; /* of its index, a reference; changes and fills pass
+                                          through it; NULL before a pipeline has it */
 };
 void reading_free(void *r);
 

@@ -427,7 +427,7 @@ static void stopping_leaves_the_checkpoint_before_what_is_not_done(void **state)
     delivery_free(r->delivery);
     r->delivery = NULL;
     assert_int_equal(checkpoint_safe(cp), 0);
-    checkpoint_free(cp);
+    checkpoint_unref(cp);
 }
 
 static void bodies_can_be_compressed(void **state)

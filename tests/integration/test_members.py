@@ -303,6 +303,34 @@ def test_a_topic_moves_to_the_node_that_a_person_names(w):
     m.end()
 
 
+def resident(node):
+    """Bytes of memory that it has now."""
+    with open(f"/proc/{node.process.pid}/statm", encoding="utf-8") as f:
+        return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_a_topic_that_comes_and_goes_for_months_leaves_nothing_behind(w):
+    m = Members(w, nodes=2, topics=2, timeout="8s").start()
+    load = Load(m)
+    schema = m.schemas[0]
+
+    def move(times):
+        for _ in range(times):
+            for name in "node-0", "node-1":
+                m.alive().command("topic", "move", schema, "--to", name, "--yes")
+                wait_until(f"{name} has it", lambda at=[name]: m.owners().get(schema) == at, 40, 0.1)
+
+    move(5)  # then pools of memory and caches are full
+    had = [resident(node) for node in m.nodes]
+    move(15)
+    grew = [resident(node) - before for node, before in zip(m.nodes, had)]
+    load.end()
+    m.equal()
+    m.end()
+    if max(grew) > 6 << 20:
+        raise Failed(f"30 moves of each topic took {grew} bytes")
+
+
 def test_wishes_that_cannot_be_met_are_refused_with_a_way_out(w):
     m = Members(w, nodes=2, topics=2, group="one")
     m.nodes[1].configure(node_name="node-0")

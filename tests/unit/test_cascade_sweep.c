@@ -105,6 +105,7 @@ static int tear_down(void **state)
     cascades_free(f.c);
     read_position_free(f.reader);
     target_unref(f.target);
+    grace_period_unref(f.reading.grace_period);
     return 0;
 }
 
@@ -140,6 +141,22 @@ static void a_key_whose_row_goes_once_more_while_it_is_dropped_stays_stored(void
     assert_true(cascades_unstore(f.c, &d, 1, &err));
     assert_int_equal(f.n_ended, 0);
     assert_true(d->stored);
+}
+
+static void a_read_may_end_after_the_topic(void **state)
+{
+    (void)state;
+    cascades_free(f.c);
+    f.c = NULL;
+    ticket_done(f.read, OUTCOME_DELIVERED);
+}
+
+static void a_read_may_be_given_up_after_the_topic(void **state)
+{
+    (void)state;
+    cascades_free(f.c);
+    f.c = NULL;
+    ticket_abandon(f.read);
 }
 
 static void the_thread_does_not_rest_while_a_new_routing_waits_for_the_sweep(void **state)
@@ -179,6 +196,8 @@ int main(void)
         CASE(a_key_whose_row_is_there_is_stored_no_longer),
         CASE(a_key_whose_read_was_given_up_stays_stored),
         CASE(a_key_whose_row_goes_once_more_while_it_is_dropped_stays_stored),
+        CASE(a_read_may_end_after_the_topic),
+        CASE(a_read_may_be_given_up_after_the_topic),
         CASE(the_thread_does_not_rest_while_a_new_routing_waits_for_the_sweep),
         CASE(a_stream_that_nobody_watched_for_a_while_is_not_known_to_be_idle),
     };

@@ -54,7 +54,7 @@ static void the_transaction_waits_for_the_last_reference(void **state)
     assert_int_equal(checkpoint_safe(cp), 0);
     ticket_done(t, OUTCOME_DELIVERED);
     assert_int_equal(checkpoint_safe(cp), seq);
-    checkpoint_free(cp);
+    checkpoint_unref(cp);
 }
 
 static void an_abandoned_ticket_holds_the_checkpoint_back(void **state)
@@ -72,7 +72,7 @@ static void an_abandoned_ticket_holds_the_checkpoint_back(void **state)
     assert_int_equal(checkpoint_safe(cp), 0);
     for (unsigned i = 0; i < N_OUTCOMES; i++)
         assert_int_equal(c.done[i], 0);
-    checkpoint_free(cp);
+    checkpoint_unref(cp);
 }
 
 static void note(void *ctx, enum outcome worst)
@@ -123,19 +123,20 @@ static void references_given_back_from_many_threads_are_counted_exactly(void **s
 
 static void a_turnstile_is_left_with_the_last_reference_that_works(void **state)
 {
-    struct grace_period gate = {0};
+    struct grace_period *gate = grace_period_new();
     enum outcome heard = OUTCOME_DELIVERED;
     struct ticket *t = ticket_new_cb(note, &heard);
 
     (void)state;
-    ticket_pass(t, &gate, grace_period_enter(&gate));
-    assert_true(grace_period_turn(&gate, 0));
+    ticket_pass(t, gate, grace_period_enter(gate));
+    assert_true(grace_period_turn(gate, 0));
     ticket_done(ticket_ref(t), OUTCOME_DELIVERED);
-    assert_false(grace_period_is_clear(&gate));
+    assert_false(grace_period_is_clear(gate));
     (void)ticket_hold(t);
     ticket_done(t, OUTCOME_DELIVERED);
-    assert_true(grace_period_is_clear(&gate));
+    assert_true(grace_period_is_clear(gate));
     ticket_release(t, OUTCOME_DELIVERED);
+    grace_period_unref(gate);
 }
 
 static void count_call(void *plan)

@@ -22,6 +22,7 @@ static struct following *find_or_make(struct cascades *c, struct str index) NEED
     f = mem_alloc(1, sizeof(*f));
     f->index = mem_alloc(index.len + 1, 1);
     memcpy(f->index, index.ptr, index.len);
+    f->grace_period = grace_period_new();
     f->last = &f->first;
     f->next = c->all;
     c->all = f;
@@ -33,7 +34,7 @@ struct grace_period *cascades_grace_period(struct cascades *c, struct str index)
 {
     lock_acquire(&c->lock);
 
-    struct grace_period *t = &find_or_make(c, index)->grace_period;
+    struct grace_period *t = find_or_make(c, index)->grace_period;
 
     lock_release(&c->lock);
     return t;
@@ -45,14 +46,21 @@ void cascades_wake(struct cascades *c)
     pthread_cond_signal(&c->added);
 }
 
+static void let_pass(struct cascades *c, struct target *const *targets, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct reading *reading = targets[i]->plan;
+
+        if (reading->grace_period == NULL)
+            reading->grace_period =
+                grace_period_ref(cascades_grace_period(c, str_from(targets[i]->index)));
+    }
+}
+
 void cascades_set_routing(struct cascades *c, struct routing *routing)
 {
-    for (size_t i = 0; i < routing->n_targets; i++)
-        ((struct reading *)routing->targets[i]->plan)->grace_period =
-            cascades_grace_period(c, str_from(routing->targets[i]->index));
-    for (size_t i = 0; i < routing->n_guests; i++)
-        ((struct reading *)routing->guests[i]->plan)->grace_period =
-            cascades_grace_period(c, str_from(routing->guests[i]->index));
+    let_pass(c, routing->targets, routing->n_targets);
+    let_pass(c, routing->guests, routing->n_guests);
     lock_acquire(&c->lock);
 
     struct routing *old = c->routing;

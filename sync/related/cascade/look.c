@@ -59,7 +59,7 @@ static struct ticket *page_ticket(struct cascade_search *l)
 {
     struct ticket *t = make_ticket(l);
 
-    ticket_pass(t, &l->f->grace_period, grace_period_enter(&l->f->grace_period));
+    ticket_pass(t, l->f->grace_period, grace_period_enter(l->f->grace_period));
     return t;
 }
 

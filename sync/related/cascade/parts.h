@@ -34,7 +34,7 @@ struct map;
 /* The rows being followed in one index. */
 struct following {
     char *index;
-    struct grace_period grace_period;
+    struct grace_period *grace_period;
 
     /* All guarded by the lock. */
     struct following *next;
@@ -51,6 +51,17 @@ struct following {
 };
 
 /*
+ * Reads and deletes of sweeps that are under way.  Each has a reference: the engine may answer
+ * it after the cascades have ended.
+ */
+struct sweep_work {
+    enum magic magic;
+    unsigned refs; /* atomic */
+    size_t n;      /* atomic: tickets */
+    bool lost;     /* atomic: one was abandoned */
+};
+
+/*
  * Documents that are worked off together.  Each of them leads on, level after level, and the
  * sweep takes in the documents found that are gone as well.  When no more are found, it deletes
  * all.  A document is in it once, so it is read once, however many lead to it.
@@ -58,8 +69,8 @@ struct following {
 struct sweep {
     struct gone_document **docs;
     size_t n, cap;
-    bool leaves;   /* the documents are being deleted */
-    size_t out;    /* atomic: tickets of reads and deletes under way */
+    bool leaves; /* the documents are being deleted */
+    struct sweep_work *out;
     size_t n_rows; /* its waiting struct cascade_rows; guarded by the lock */
 };
 
@@ -146,6 +157,8 @@ struct cascade_found {
     struct str id, routing, key;
     uint64_t version; /* the version in the index */
 };
+struct sweep_work *sweep_work_new(void) RETURNS_NONNULL MUST_CHECK;
+void sweep_work_unref(struct sweep_work *w);
 /*
  * Tell whether to read a found document.  False: its row is known to be gone, and the search
  * for what it leads to has begun. swept: a sweep found it, and takes it in if it leads on.

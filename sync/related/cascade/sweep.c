@@ -320,33 +320,55 @@ static bool finish(struct cascades *c, struct err *err)
 
 /* ---- work under way ---- */
 
+struct sweep_work *sweep_work_new(void)
+{
+    struct sweep_work *w = mem_alloc(1, sizeof(*w));
+
+    w->magic = MAGIC_sweep_work;
+    w->refs = 1;
+    return w;
+}
+
+void sweep_work_unref(struct sweep_work *w)
+{
+    if (__atomic_sub_fetch(&w->refs, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    MAGIC_END(sweep_work, w);
+    free(w);
+}
+
 static void on_done(void *ctx, enum outcome worst)
 {
-    struct cascades *c = MAGIC_CAST(cascades, ctx);
+    struct sweep_work *w = MAGIC_CAST(sweep_work, ctx);
 
     (void)worst;
-    __atomic_sub_fetch(&c->sweep.out, 1, __ATOMIC_SEQ_CST);
+    __atomic_sub_fetch(&w->n, 1, __ATOMIC_SEQ_CST);
+    sweep_work_unref(w);
 }
 
 /* After an abandoned read nothing is known about the row: the sweep must not continue. */
 static void on_abandoned(void *ctx)
 {
-    cascades_rest(MAGIC_CAST(cascades, ctx));
-    on_done(ctx, OUTCOME_DEFERRED);
+    struct sweep_work *w = MAGIC_CAST(sweep_work, ctx);
+
+    __atomic_store_n(&w->lost, true, __ATOMIC_SEQ_CST);
+    on_done(w, OUTCOME_DEFERRED);
 }
 
 struct ticket *cascades_sweep_ticket(struct cascades *c)
 {
-    struct ticket *t = ticket_new_cb(on_done, c);
+    struct sweep_work *w = c->sweep.out;
+    struct ticket *t = ticket_new_cb(on_done, w);
 
-    __atomic_add_fetch(&c->sweep.out, 1, __ATOMIC_SEQ_CST);
+    __atomic_add_fetch(&w->refs, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&w->n, 1, __ATOMIC_SEQ_CST);
     ticket_on_abandon(t, on_abandoned);
     return t;
 }
 
 static bool is_out(struct cascades *c)
 {
-    if (__atomic_load_n(&c->sweep.out, __ATOMIC_SEQ_CST) > 0)
+    if (__atomic_load_n(&c->sweep.out->n, __ATOMIC_SEQ_CST) > 0)
         return true;
     lock_acquire(&c->lock);
 
@@ -358,7 +380,8 @@ static bool is_out(struct cascades *c)
 
 static bool is_resting(const struct cascades *c)
 {
-    return __atomic_load_n(&c->resting, __ATOMIC_SEQ_CST);
+    return __atomic_load_n(&c->resting, __ATOMIC_SEQ_CST) ||
+           __atomic_load_n(&c->sweep.out->lost, __ATOMIC_SEQ_CST);
 }
 
 /* ---- when ---- */
@@ -384,7 +407,7 @@ static void look_at_stream(struct cascades *c)
 /* Go one level at a time, so that one search covers many keys. */
 static bool advance(struct cascades *c, struct err *err)
 {
-    /* In this order: an abandoned ticket sets resting before it counts itself out. */
+    /* In this order: an abandoned ticket says so before it counts itself out. */
     if (is_out(c) || is_resting(c))
         return true;
     if (c->sweep.leaves)

@@ -103,9 +103,9 @@ static bool advance(struct cascades *c, struct following *f)
 {
     if (clock_mono_ms() < f->retry_ms)
         return false;
-    if (!f->turned && grace_period_is_clear(&f->grace_period))
-        f->turned = grace_period_turn(&f->grace_period, highest(f->batch));
-    if (!f->turned || !grace_period_is_clear(&f->grace_period))
+    if (!f->turned && grace_period_is_clear(f->grace_period))
+        f->turned = grace_period_turn(f->grace_period, highest(f->batch));
+    if (!f->turned || !grace_period_is_clear(f->grace_period))
         return false;
     run_batch(c, f);
     return true;
@@ -192,6 +192,7 @@ struct cascades *cascades_new(const struct cascades_options *opt)
     lock_init_cond(&c->freed);
     c->indexes = map_new();
     gone_set_init(&c->gone);
+    c->sweep.out = sweep_work_new();
     return c;
 }
 
@@ -232,6 +233,7 @@ static void drop_sweep(struct cascades *c)
             gone_document_free(d);
     }
     free(c->sweep.docs);
+    sweep_work_unref(c->sweep.out);
 }
 
 void cascades_free(struct cascades *c)
@@ -253,6 +255,7 @@ void cascades_free(struct cascades *c)
         struct following *f = value;
 
         buf_free(&f->mapping);
+        grace_period_unref(f->grace_period);
         free(f->index);
         free(f);
     }

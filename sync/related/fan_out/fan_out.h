@@ -69,7 +69,7 @@ void fan_out_set_share(struct fan_out *f, unsigned percent);
 /* Begin nothing new; what is in flight still ends.  @thread any */
 void fan_out_rest(struct fan_out *f);
 void fan_out_stop(struct fan_out *f);
-/* Call when delivery has given up all it had.  NULL is allowed. */
+/* What is in flight may still end after it.  NULL is allowed. */
 void fan_out_free(struct fan_out *f);
 
 /*

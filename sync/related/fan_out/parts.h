@@ -15,6 +15,7 @@
 #include "src/base/thread.h"
 #include "src/store/fan_out.h"
 #include "sync/read/links.h"
+#include "sync/related/fan_out/bell.h"
 #include "sync/related/fan_out/fan_out.h"
 #include "sync/related/fan_out/run.h"
 
@@ -81,22 +82,18 @@ struct fan_out {
     bool settled;     /* the thread's: this turn's routing has the requested versions */
     bool fenced;      /* the thread's: another node owns the topic */
 
+    struct bell *bell; /* something has come for the thread */
     struct lock lock;
-    pthread_cond_t woken;
 
     /* All guarded by lock. */
     struct version *versions;
     struct routing *routing; /* a reference; NULL before the first */
-    bool wake;
 };
 
 static inline void fan_out_count(uint64_t *counter, uint64_t n)
 {
     __atomic_add_fetch(counter, n, __ATOMIC_RELAXED);
 }
-
-/* Wake the thread: it has something to do.  @thread any */
-void fan_out_wake_up(struct fan_out *f);
 
 /* Locked: */
 void fan_out_enter(struct token *token, const struct target *t);

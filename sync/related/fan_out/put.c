@@ -20,9 +20,8 @@ static void note_put(struct fan_out *f, const struct target *t, int64_t now_ms)
     v->puts++;
     if (v->oldest_ms > now_ms)
         v->oldest_ms = now_ms;
-    f->wake = true;
-    pthread_cond_signal(&f->woken);
     lock_release(&f->lock);
+    bell_ring(f->bell);
 }
 
 static struct str place_name(struct arena *a, const struct plan *p, size_t place)
@@ -46,9 +45,8 @@ static void wake(struct fan_out *f)
     lock_acquire(&f->lock);
     for (struct version *v = f->versions; v != NULL; v = v->next)
         v->puts++;
-    f->wake = true;
-    pthread_cond_signal(&f->woken);
     lock_release(&f->lock);
+    bell_ring(f->bell);
 }
 
 /* Wake the topic's fan-out if it runs here.  Elsewhere it looks by itself after a while. */
@@ -59,7 +57,7 @@ static void wake_owner(struct fan_out *f, const struct target *t)
     if (!source_registry_find(f->opt.registry, str_from(t->topic), &owner))
         return;
     wake(owner.fan_out);
-    server_access_unref(owner.server);
+    registered_source_release(&owner);
 }
 
 bool fan_out_put(struct fan_out *f, const struct fan_out_rows *rows, struct err *err)

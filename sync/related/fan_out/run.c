@@ -12,6 +12,7 @@
 #include "sync/delivery/delivery.h"
 #include "sync/document/resolver.h"
 #include "sync/read/links.h"
+#include "sync/related/fan_out/bell.h"
 #include "sync/routing/routing.h"
 
 #include <assert.h>
@@ -22,14 +23,13 @@
 #define OWED_MAX  10000
 #define SUBMIT    500 /* writes submitted at a time */
 
-void fan_out_run_init(struct fan_out_run *r, void (*wake)(void *ctx), void *ctx)
+void fan_out_run_init(struct fan_out_run *r, struct bell *bell)
 {
     *r = (struct fan_out_run){.arena = arena_new(),
                               .page = arena_new(),
                               .slice_size = SLICE_MIN,
                               .others_ms = clock_mono_ms(),
-                              .wake = wake,
-                              .ctx = ctx};
+                              .bell = bell_ref(bell)};
 }
 
 /*
@@ -42,15 +42,16 @@ struct slice {
     enum magic magic;
     unsigned refs;  /* atomic: one of the run, one of the ticket */
     unsigned state; /* atomic; enum slice_state */
-    struct grace_period gate;
-    void (*wake)(void *ctx);
-    void *ctx;
+    struct grace_period *gate;
+    struct bell *bell;
 };
 
 static void unref_slice(struct slice *s)
 {
     if (__atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL) > 0)
         return;
+    grace_period_unref(s->gate);
+    bell_unref(s->bell);
     MAGIC_END(slice, s);
     free(s);
 }
@@ -66,6 +67,7 @@ static void drop_slice(struct fan_out_run *r)
 void fan_out_run_fini(struct fan_out_run *r)
 {
     drop_slice(r);
+    bell_unref(r->bell);
     arena_free(r->arena);
     arena_free(r->page);
     free(r->roots);
@@ -175,7 +177,7 @@ bool fan_out_run_read_page(struct fan_out_run *r, const struct target *t, struct
 static void end_slice(struct slice *s, enum slice_state how)
 {
     __atomic_store_n(&s->state, how, __ATOMIC_RELEASE);
-    s->wake(s->ctx);
+    bell_ring(s->bell);
     unref_slice(s);
 }
 
@@ -201,7 +203,7 @@ enum slice_state fan_out_run_slice(const struct fan_out_run *r)
 
     if (r->slice == NULL)
         return SLICE_NONE;
-    clear = grace_period_is_clear(&r->slice->gate);
+    clear = grace_period_is_clear(r->slice->gate);
     state = (enum slice_state)__atomic_load_n(&r->slice->state, __ATOMIC_ACQUIRE);
     return state == SLICE_OUT && clear ? SLICE_DONE : state;
 }
@@ -212,11 +214,14 @@ static struct ticket *open_slice(struct fan_out_run *r, size_t n)
     struct slice *s = mem_alloc(1, sizeof(*s));
     struct ticket *ticket = ticket_new_cb(on_done, s);
 
-    *s = (struct slice){
-        .magic = MAGIC_slice, .refs = 2, .state = SLICE_OUT, .wake = r->wake, .ctx = r->ctx};
+    *s = (struct slice){.magic = MAGIC_slice,
+                        .refs = 2,
+                        .state = SLICE_OUT,
+                        .gate = grace_period_new(),
+                        .bell = bell_ref(r->bell)};
     ticket_on_abandon(ticket, on_abandon);
-    ticket_pass(ticket, &s->gate, grace_period_enter(&s->gate));
-    if (!grace_period_turn(&s->gate, 0))
+    ticket_pass(ticket, s->gate, grace_period_enter(s->gate));
+    if (!grace_period_turn(s->gate, 0))
         assert(false);
     r->slice = s;
     r->n_out = n;

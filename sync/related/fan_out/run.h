@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 struct arena;
+struct bell;
 struct delivery;
 struct read_links;
 struct slice;
@@ -68,11 +69,11 @@ struct fan_out_run {
                           first slice */
     size_t owed;       /* see fan_out_slice_owed() */
     int64_t others_ms; /* when other work was written last, monotonic */
-    void (*wake)(void *ctx); /* called when a slice ended; any thread */
-    void *ctx;
+    struct bell *bell; /* rings when a slice has ended */
 };
 
-void fan_out_run_init(struct fan_out_run *r, void (*wake)(void *ctx), void *ctx);
+/* Takes a reference to the bell. */
+void fan_out_run_init(struct fan_out_run *r, struct bell *bell);
 void fan_out_run_fini(struct fan_out_run *r);
 
 /* Begin at the store's cursor.  The n > 0 jobs belong to one run, or begin one; copied. */

@@ -300,21 +300,12 @@ static int64_t turn_all(struct fan_out *f)
     return pause_ms;
 }
 
-static void rest(struct fan_out *f, int64_t ms)
-{
-    lock_acquire(&f->lock);
-    if (!f->wake && ms > 0 && !stop_is_set(&f->stop))
-        lock_wait_until(&f->lock, &f->woken, clock_mono_ms() + ms);
-    f->wake = false;
-    lock_release(&f->lock);
-}
-
 static void *fan_out_main(void *arg)
 {
     struct fan_out *f = MAGIC_CAST(fan_out, arg);
 
     while (!stop_is_set(&f->stop))
-        rest(f, turn_all(f));
+        bell_wait(f->bell, turn_all(f)); /* who stops it rings, too */
     read_links_fini(&f->links);
     return NULL;
 }
@@ -345,7 +336,7 @@ struct fan_out *fan_out_new(const struct fan_out_options *opt)
                                                .statements = &f->status.statements},
                                    .registry = opt->registry};
     lock_init(&f->lock, LOCK_private);
-    lock_init_cond(&f->woken);
+    f->bell = bell_new();
     return f;
 }
 
@@ -370,7 +361,7 @@ void fan_out_rest(struct fan_out *f)
 void fan_out_stop(struct fan_out *f)
 {
     stop_set(&f->stop);
-    fan_out_wake_up(f);
+    bell_ring(f->bell);
     stall_watchdog_stop(f->watchdog);
     if (f->started)
         pthread_join(f->thread, NULL);
@@ -392,7 +383,7 @@ void fan_out_free(struct fan_out *f)
     routing_unref(f->routing);
     stall_watchdog_free(f->watchdog);
     lock_fini(&f->lock);
-    pthread_cond_destroy(&f->woken);
+    bell_unref(f->bell);
     stop_fini(&f->stop);
     MAGIC_END(fan_out, f);
     free(f);

@@ -2,26 +2,12 @@
 
 #include "sync/related/fan_out/parts.h"
 
-#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "sync/checkpoint/grace_period.h"
 #include "sync/routing/routing.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-void fan_out_wake_up(struct fan_out *f)
-{
-    lock_acquire(&f->lock);
-    f->wake = true;
-    pthread_cond_signal(&f->woken);
-    lock_release(&f->lock);
-}
-
-static void on_slice(void *ctx)
-{
-    fan_out_wake_up(MAGIC_CAST(fan_out, ctx));
-}
 
 void fan_out_enter(struct token *token, const struct target *t)
 {
@@ -62,7 +48,7 @@ struct version *fan_out_version(struct fan_out *f, const struct target *t)
     v->number = reading->number;
     v->puts = 1;
     fan_out_enter(&v->waiting, t);
-    fan_out_run_init(&v->run, on_slice, f);
+    fan_out_run_init(&v->run, f->bell);
     v->next = f->versions;
     f->versions = v;
     return v;
@@ -96,9 +82,8 @@ void fan_out_set_routing(struct fan_out *f, struct routing *routing)
             fan_out_leave_out(v);
             v->n_waiting = 0;
         }
-    f->wake = true;
-    pthread_cond_signal(&f->woken);
     lock_release(&f->lock);
+    bell_ring(f->bell);
     routing_unref(before);
 }
 

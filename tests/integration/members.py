@@ -12,33 +12,126 @@ from kazoo.client import KazooClient
 from detour import Detour
 from servers import Failed, let_pass, wait_until
 from test_one_store import make_store, on_store, store_of
-from zookeepers import ZooKeeper
+from zookeepers import start_zookeepers
 
 
-class Way(Detour):
-    """To a server; it can be cut so that neither end hears of it."""
+def close(*ends):
+    for end in ends:
+        with contextlib.suppress(OSError):  # it went by itself
+            end.shutdown(2)
 
-    def __init__(self, port):
-        self.is_open = threading.Event()
-        self.is_open.set()
-        super().__init__(port)
 
-    def pump(self, one, other):
+class Gate:
+    """Connections can be held up here, in one direction or both, so that neither end hears of it."""
+
+    def __init__(self):
+        self.there, self.back = threading.Event(), threading.Event()
+        self.open = set()  # (the client's end, the server's)
+        self.lost = set()
+        self.thaw()
+
+    def freeze(self, there=True, back=True):
+        for held, way in (there, self.there), (back, self.back):
+            if held:
+                way.clear()
+
+    def lose(self):
+        """Connections end for the client, and the server does not hear of it before thaw(); new ones pass."""
+        for pair in list(self.open):
+            self.lost.add(pair)
+            close(pair[0])
+
+    def thaw(self):
+        self.there.set()
+        self.back.set()
+        while self.lost:
+            close(*self.lost.pop())
+
+    def pump(self, pair, is_there):
+        one, other = pair if is_there else pair[::-1]
+        way = self.there if is_there else self.back
+        self.open.add(pair)
         try:
             while data := one.recv(65536):
-                self.is_open.wait()
+                way.wait()
                 other.sendall(data)
         except OSError:
             pass  # it ended
-        for end in one, other:
-            with contextlib.suppress(OSError):
-                end.shutdown(2)
+        self.open.discard(pair)
+        if pair not in self.lost:
+            close(*pair)
 
-    def freeze(self):
-        self.is_open.clear()
+
+class Gates:
+    """Those of one node to several servers, which open and shut together."""
+
+    def __init__(self, gates):
+        self.gates = gates
+
+    def freeze(self, there=True, back=True):
+        for gate in self.gates:
+            gate.freeze(there, back)
+
+    def lose(self):
+        for gate in self.gates:
+            gate.lose()
 
     def thaw(self):
-        self.is_open.set()
+        for gate in self.gates:
+            gate.thaw()
+
+
+class Way(Detour, Gate):
+    """To a server."""
+
+    def __init__(self, port):
+        Gate.__init__(self)
+        Detour.__init__(self, port)
+
+    def gate_of(self, near):
+        """What a connection passes through, by its client's end."""
+        del near
+        return self
+
+    def pump(self, one, other):
+        with self.lock:
+            is_there = (one, other) in self.pairs
+        near, far = (one, other) if is_there else (other, one)
+        Gate.pump(self.gate_of(near), (near, far), is_there)
+
+
+class Crossing(Way):
+    """To a server that all nodes know by one address; each passes through a gate of its own."""
+
+    def __init__(self, port, nodes):
+        self.nodes = nodes  # those of this list, which may grow
+        self.gates = {}
+        super().__init__(port)
+
+    def gate(self, node):
+        return self.gates.setdefault(node.config["node_name"], Gate())
+
+    def gate_of(self, near):
+        inode = socket_of(near.getpeername()[1])
+        for node in self.nodes:
+            if node.process is not None and inode in sockets_of(node.process.pid):
+                return self.gate(node)
+        return self
+
+
+def socket_of(port):
+    """The inode of the socket at this port of 127.0.0.1, as the kernel lists it."""
+    with open("/proc/net/tcp", encoding="ascii") as f:
+        return next((line.split()[9] for line in f if line.split()[1] == f"0100007F:{port:04X}"), None)
+
+
+def sockets_of(pid):
+    folder, found = f"/proc/{pid}/fd", set()
+    with contextlib.suppress(OSError):  # it is gone
+        for name in os.listdir(folder):
+            with contextlib.suppress(OSError):
+                found.add(os.readlink(f"{folder}/{name}").removeprefix("socket:[").rstrip("]"))
+    return found
 
 
 def is_stopped(pid):
@@ -133,11 +226,12 @@ def log_of(node):
 class Members:
     """Nodes that share topics; each topic has a schema with a table `thing`."""
 
-    def __init__(self, w, nodes=3, topics=4, timeout="4s", cut=False, **topic):
-        """cut: each node has a way of its own to ZooKeeper and to the store, self.ways[i] = (ZooKeeper's, the store's)."""
+    def __init__(self, w, nodes=3, topics=4, timeout="4s", cut=False, zookeepers=1, **topic):
+        """cut: each node has a way of its own to each party, self.ways[i] = {"zookeeper", "store", "source", "engine": gate}."""
         self.w, self.timeout = w, timeout
         self.topic = topic  # what each topic has besides its server
-        self.zookeeper = w.also(ZooKeeper()).start()
+        self.zookeepers = start_zookeepers(w, zookeepers)
+        self.zookeeper = self.zookeepers[0]
         self.schemas = [f"{w.schema[:50]}_{i}" for i in range(topics)]
         for schema in self.schemas:
             w.db.sql(f"DROP DATABASE IF EXISTS {schema}", f"CREATE DATABASE {schema}",
@@ -145,16 +239,27 @@ class Members:
                      f"INSERT INTO {schema}.thing VALUES (1, 1), (2, 2)",
                      f"GRANT SELECT ON {schema}.* TO millrace@'127.0.0.1'")
         make_store(w)
-        self.ways = [(Way(self.zookeeper.port), Way(w.db.port)) for _ in range(nodes)] if cut else []
-        self.nodes = []
+        self.ways, self.nodes = [], []
+        source = Crossing(w.db.port, self.nodes) if cut else None
+        if cut:
+            self.topic["address"] = f"127.0.0.1:{source.port}"
         for i in range(nodes):
-            self.add(f"node-{i}", *(way.port for way in self.ways[i]) if cut else ())
+            if cut:
+                self.add_apart(f"node-{i}", source)
+            else:
+                self.add(f"node-{i}")
         self.positions = None
 
-    def add(self, name, zookeeper_port=None, store_port=None, **config):
+    def add_apart(self, name, source):
+        servers, store, engine = [Way(server.port) for server in self.zookeepers], Way(self.w.db.port), Way(self.w.engine.port)
+        node = self.add(name, [way.port for way in servers], store.port, search={"url": [f"http://127.0.0.1:{engine.port}"]})
+        self.ways.append({"zookeeper": Gates(servers), "store": store, "source": source.gate(node), "engine": engine})
+
+    def add(self, name, zookeeper_ports=None, store_port=None, **config):
         w = self.w
+        ports = zookeeper_ports or [server.port for server in self.zookeepers]
         node = w.millrace(start=False, **on_store(w, store_port), node_name=name, coordination_timeout=self.timeout,
-                          coordination=f"zookeeper://127.0.0.1:{zookeeper_port or self.zookeeper.port}")
+                          coordination="zookeeper://" + ",".join(f"127.0.0.1:{port}" for port in ports))
         node.configure(secret_file=os.path.join(w.daemons[0].folder, "secret.key"), **config)
         node.write("definitions.yaml", yaml.safe_dump(self.definitions(), sort_keys=False))
         self.nodes.append(node)
@@ -234,7 +339,7 @@ class Members:
     @contextlib.contextmanager
     def kazoo(self):
         """An independent client."""
-        client = KazooClient(f"127.0.0.1:{self.zookeeper.port}")
+        client = KazooClient(",".join(f"127.0.0.1:{server.port}" for server in self.zookeepers))
         client.start()
         try:
             yield client
@@ -268,8 +373,11 @@ class Load(threading.Thread):
             with self.turn:
                 if self.go.is_set():
                     self.n += 1
-                    self.members.change(self.n)
+                    self.change(self.n)
             let_pass("a load that a node can follow", self.pause)
+
+    def change(self, value):
+        self.members.change(value)
 
     def rest(self):
         self.go.clear()

@@ -2,14 +2,16 @@
 """Runs the integration tests and says how it went, in TAP.
 
     run.py [--server mariadb|mariadb11|mysql8|mysql9] [--option=--NAME=VALUE...] [--engine opensearch2|opensearch3]
-           [--coordination zookeeper] [--seed N] [--jobs N] [--only WORD...] [--kills N] [--failpoints N] [--seeds N] [--damage N] [--slow SECONDS] [--list]
+           [--coordination zookeeper] [--seed N] [--jobs N] [--only WORD...] [--kills N] [--failpoints N] [--seeds N] [--damage N] [--slow SECONDS]
+           [--minutes N] [--list]
 
 A test is a function test_... of a module test_....py beside this file, or one that its more_tests(options)
 gives by name; it gets a World.  --only takes
 tests whose name (module.function) contains one of the words; the modules test_kill and test_campaign run
 only so, or where --kills says how often the daemon is killed at random moments, and --failpoints how
 often at failpoints.  --seeds makes tests of so many random schemas, from --seed on (test_shapes); --damage
-has verify find so many damaged documents of each kind; --slow has the engine be slow for so long (faults.f61).
+has verify find so many damaged documents of each kind; --slow has the engine be slow for so long (faults.f61);
+--minutes makes tests that go on for so long (members_full).
 A module with NODES = n has its tests run one after another against a search cluster of n nodes.
 With --coordination zookeeper each daemon is the only node of a cluster, with its store on the server that it follows.
 Every database server is started with the --option given.  --jobs tests run at a time, each in a lane
@@ -78,6 +80,7 @@ def arguments(given):
     parser.add_argument("--seeds", type=int)
     parser.add_argument("--damage", type=int, default=20)
     parser.add_argument("--slow", type=int, default=20)
+    parser.add_argument("--minutes", type=int, default=0)
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--lane", help=argparse.SUPPRESS)  # be that of this folder
     return parser.parse_args(given)
@@ -89,7 +92,7 @@ def arguments(given):
 def run_one(name, function, options):
     """The report or None when it passed, and whether what it leaves is unfit for another test."""
     kills = {"kill": options.kills, "members_kill": 4 * (options.kills or 40), "campaign": options.failpoints}.get(name.split(".")[0], 0)
-    faulthandler.dump_traceback_later(LIMIT + 3 * kills + 2 * options.slow + 2 * options.damage, exit=True)
+    faulthandler.dump_traceback_later(LIMIT + 3 * kills + 2 * options.slow + 2 * options.damage + 120 * options.minutes, exit=True)
     stage, failure = world.World(name, options, nodes_of(function)), None
     try:
         function(stage)

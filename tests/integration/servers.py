@@ -35,23 +35,33 @@ class Failed(Exception):
 claims = []  # a name in the kernel for each port given out, which goes with this process
 
 
-def free_port():
+def free_port(*above):
     """A port that nobody listens at, and that no other process gets from here while this one lives.
 
     Below all that systems take local ends of connections from: a server that is restarted must find
-    its port free, and a client that keeps trying must not connect to itself."""
+    its port free, and a client that keeps trying must not connect to itself. The ports that are so far
+    above it are free, too, and nobody's else."""
     while True:
         port = random.SystemRandom().randrange(4000, 9900)
-        claim = socket.socket(socket.AF_UNIX)
-        try:
-            claim.bind(f"\0millrace-test-port-{port}")
-            with socket.socket() as s:
-                s.bind(("127.0.0.1", port))
-        except OSError:
-            claim.close()
-            continue
-        claims.append(claim)
-        return port
+        got = [claim(port + more) for more in (0, *above)]
+        if all(got):
+            claims.extend(got)
+            return port
+        for one in filter(None, got):
+            one.close()
+
+
+def claim(port):
+    """A name for the port, or None if somebody has it."""
+    name = socket.socket(socket.AF_UNIX)
+    try:
+        name.bind(f"\0millrace-test-port-{port}")
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", port))
+    except OSError:
+        name.close()
+        return None
+    return name
 
 
 def wait_until(what, check, seconds=30, pause=0.05, progress=None):

@@ -52,7 +52,7 @@ def test_f52_a_node_that_hangs_is_replaced_and_its_later_writes_are_refused(w):
 def test_f50_who_is_cut_off_for_a_moment_goes_on_and_who_is_cut_off_for_long_stops_before_it_is_replaced(w):
     m = Members(w, cut=True).start()
     load = Load(m)
-    way, store = m.ways[0]
+    way, store = m.ways[0]["zookeeper"], m.ways[0]["store"]
     had = m.owners()
     way.freeze()
     let_pass("less than its session lives on", 1)
@@ -372,7 +372,7 @@ def test_zookeeper_is_reached_through_stunnel(w):
     far = w.also(Stunnel("tunnel-far", m.zookeeper.port, ours)).start()
     near = w.also(Stunnel("tunnel-near", far.port, ours, client="yes", checkIP="127.0.0.1")).start()
     for name in "node-0", "node-1":
-        m.add(name, zookeeper_port=near.port)
+        m.add(name, zookeeper_ports=[near.port])
     m.start()
     near.stop()
     wait_until("all work has ended", lambda: not m.owners(), 20, 0.2)

@@ -11,6 +11,7 @@ from servers import let_pass
 POINTS = ("term_taken", "node_registered", "node_data_written", "cluster_state_written", "lock_granted", "topic_saved",
           "topic_given_back", "position_stored", "store_committed", "bulk_sent", "bulk_answered")
 JUDGE_EVERY = 20
+DIRECTIONS = (True, True), (True, False), (False, True)  # what does not pass: what is said to a party, what it says
 
 
 def restart_armed(m, rng, node, i):
@@ -47,11 +48,12 @@ def hang(m, rng, node, i):
 
 def cut_off(m, rng, node, i):
     del node
-    way = rng.choice(m.ways[i])
-    way.freeze()
+    party = rng.choice(sorted(m.ways[i]))
+    there, back = rng.choice(DIRECTIONS)
+    m.ways[i][party].freeze(there, back)
     let_pass("as long as a session, more or less", rng.uniform(0.5, 6))
-    way.thaw()
-    return "cut off"
+    m.ways[i][party].thaw()
+    return f"cut off from the {party}" + ("" if there and back else " half")
 
 
 def stop(m, rng, node, i):

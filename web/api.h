@@ -61,6 +61,7 @@ void api_columns(struct api_call *c);
 
 /* Nodes that share the store; args[0] names one. */
 void api_nodes(struct api_call *c);
+void api_node_forget(struct api_call *c);
 void api_node_rebalance(struct api_call *c);
 void api_node_evacuate(struct api_call *c);
 void api_node_admit(struct api_call *c);

@@ -16,6 +16,14 @@ void api_nodes(struct api_call *c)
            &err);
 }
 
+void api_node_forget(struct api_call *c)
+{
+    struct err err = {0};
+
+    answer(c, 200,
+           coordinator_forget_node(c->api->coordinator, c->args[0], &c->res->body, &err), &err);
+}
+
 static void change(struct api_call *c, enum barrier_ask ask, const char *const *members)
 {
     struct node_request r = {.ask = ask, .node = STR(""), .topic = STR("")};

@@ -62,6 +62,8 @@ static const struct route table[] = {
      "the nodes that share the store"},
     {METHOD_GET, "/api/v1/nodes/{name}", ROLE_VIEWER, api_nodes, NULL, 0, CONCERNS_NODE, 0,
      "one node"},
+    {METHOD_DELETE, "/api/v1/nodes/{name}", ROLE_OPERATOR, api_node_forget, NULL, 0,
+     CONCERNS_NODE, 0, "forget a node that does not come back"},
     {METHOD_POST, "/api/v1/nodes/rebalance", ROLE_OPERATOR, api_node_rebalance, NULL, BODY,
      CONCERNS_NODE, 0, "share the topics evenly"},
     {METHOD_POST, "/api/v1/nodes/{name}/evacuate", ROLE_OPERATOR, api_node_evacuate, NULL, BODY,

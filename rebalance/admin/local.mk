@@ -13,6 +13,7 @@ libmillrace_a_SOURCES += \
 	%D%/mapping.c \
 	%D%/metrics.c \
 	%D%/node_change.c \
+	%D%/node_forget.c \
 	%D%/node_list.c %D%/node_list.h \
 	%D%/nodes.h \
 	%D%/questions.h \

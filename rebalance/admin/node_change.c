@@ -21,9 +21,8 @@ struct changing {
 };
 
 static const char *const names[] = {
-    [BARRIER_ASK_REBALANCE] = "rebalance",
-    [BARRIER_ASK_EVACUATE] = "evacuate",
-    [BARRIER_ASK_ADMIT] = "admit",
+    [BARRIER_ASK_REBALANCE] = "rebalance", [BARRIER_ASK_EVACUATE] = "evacuate",
+    [BARRIER_ASK_ADMIT] = "admit",         [BARRIER_ASK_FORGET] = "forget",
     [BARRIER_ASK_MOVE] = "move",
 };
 
@@ -49,12 +48,17 @@ static bool may_move_to(const struct changing *c, struct err *err)
     static const struct {
         const char *state, *why;
     } reasons[] = {
-        {"gone", "does not live; fix: start it, or choose another node of millrace node list"},
         {"left out", "does not answer; fix: choose another node of millrace node list"},
         {"evacuated", "is evacuated and takes nothing; fix: millrace node admit it first"},
         {"evacuating", "is evacuated and takes nothing; fix: millrace node admit it first"},
     };
 
+    if (!c->node->lives)
+        return refuse(err, 409,
+                      "node %" STR_FMT
+                      " does not live; fix: start it, or choose another node of "
+                      "millrace node list",
+                      STR_ARG(c->node->name));
     for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
         if (strcmp(c->node->state, reasons[i].state) == 0)
             return refuse(err, 409, "node %" STR_FMT " %s", STR_ARG(c->node->name),

@@ -6,6 +6,7 @@
 #include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/topic/things.h"
+#include "rebalance/view/away.h"
 #include "rebalance/view/cluster.h"
 
 #include "src/base/mem.h"
@@ -48,6 +49,7 @@ static void add_living(struct node_list *l)
 
         e->name = d->name.len > 0 ? buf_str(&d->name) : e->id;
         e->version = buf_str(&d->version);
+        e->lives = true;
         e->things = &d->jobs;
         e->started_ms = (int64_t)d->started_ms;
     }
@@ -66,22 +68,22 @@ static bool read_told(struct errand *e, struct err *err)
     return store_load_told_nodes(r->store, e->arena, &r->list, &r->n, err);
 }
 
-/* If the store is away, nodes that are gone are not shown. */
 static void add_told(struct coordinator *co, struct node_list *l)
 {
-    struct err ignored = {0};
     struct told_read *r;
 
     l->asked = errand_new("the store", sizeof(*r));
     r = l->asked->ctx;
     r->store = co->opt.store;
-    if (!coordinator_ask_store(co, l->asked, read_told, &ignored))
+    if (!coordinator_ask_store(co, l->asked, read_told, &l->untold))
         return;
     for (size_t i = 0; i < r->n; i++) {
         const bool is_new = find(l, r->list[i].node) == NULL;
         struct node_entry *e = have(l, r->list[i].node);
 
         e->told_ms = r->list[i].at_ms;
+        if (!e->lives && away_is_shut_down(&r->list[i]))
+            e->state = "shut down";
         if (is_new) {
             e->name = r->list[i].node_name;
             e->version = r->list[i].program;
@@ -111,6 +113,7 @@ static void add_self(struct coordinator *co, struct node_list *l)
     definitions_unref(d);
     e->name = str_from(co->identity.name);
     e->version = STR(PACKAGE_VERSION);
+    e->lives = true;
     e->state = "normal";
     e->things = &l->own;
     e->started_ms = co->started_ms;
@@ -173,20 +176,46 @@ static const struct node_entry *refuse_name(struct err *err, struct str name, si
     return NULL;
 }
 
-const struct node_entry *node_list_find(const struct node_list *l, struct str name,
-                                        struct err *err)
+/* Finds among those that live, or that do not. */
+static const struct node_entry *pick(const struct node_list *l, struct str name, bool lives,
+                                     size_t *n)
+{
+    const struct node_entry *found = NULL;
+
+    *n = 0;
+    for (size_t i = 0; i < l->n; i++)
+        if (l->list[i].lives == lives &&
+            (str_equal(l->list[i].name, name) || is_start_of(l->list[i].id, name))) {
+            found = &l->list[i];
+            ++*n;
+        }
+    return found;
+}
+
+static const struct node_entry *find_first(const struct node_list *l, struct str name,
+                                           bool lives, struct err *err)
 {
     const struct node_entry *found = find(l, name);
-    size_t n = 0;
+    size_t n;
 
     if (found != NULL)
         return found;
-    for (size_t i = 0; i < l->n; i++)
-        if (str_equal(l->list[i].name, name) || is_start_of(l->list[i].id, name)) {
-            found = &l->list[i];
-            n++;
-        }
+    found = pick(l, name, lives, &n);
+    if (n == 0)
+        found = pick(l, name, !lives, &n);
     return n == 1 ? found : refuse_name(err, name, n);
+}
+
+const struct node_entry *node_list_find(const struct node_list *l, struct str name,
+                                        struct err *err)
+{
+    return find_first(l, name, true, err);
+}
+
+const struct node_entry *node_list_find_gone(const struct node_list *l, struct str name,
+                                             struct err *err)
+{
+    return find_first(l, name, false, err);
 }
 
 /* ---- the answer ---- */

@@ -32,4 +32,9 @@ struct node_request {
 bool coordinator_change_nodes(struct coordinator *co, const struct node_request *r,
                               struct buf *json, struct err *err) MUST_CHECK;
 
+/* What remains of a node that does not come back: its last words, and what people asked of it.
+ * Refuses one that lives. */
+bool coordinator_forget_node(struct coordinator *co, struct str name, struct buf *json,
+                             struct err *err) MUST_CHECK;
+
 #endif

@@ -11,6 +11,7 @@
 
 #include "rebalance/admin/questions.h"
 #include "rebalance/doctor/doctor.h"
+#include "rebalance/view/away.h"
 #include "rebalance/view/cluster.h"
 #include "rebalance/view/known.h"
 #include "rebalance/view/view.h"
@@ -299,6 +300,8 @@ static void append_nodes(struct coordinator *co, struct json_writer *w,
         json_open_object(w);
         json_put_string(w, STR("node"), n->node);
         json_put_string(w, STR("name"), n->node_name);
+        json_put_cstr(w, STR("state"),
+                      v->cluster == NULL ? "unknown" : away_word(v->cluster, n));
         json_put_string(w, STR("version"), n->program);
         json_put_i64(w, STR("told_ms"), v->now_ms > n->at_ms ? v->now_ms - n->at_ms : 0);
         append_told(w, n->body);

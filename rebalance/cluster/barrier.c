@@ -446,6 +446,11 @@ uint64_t barrier_revision(const struct barrier *b)
     return b->revision;
 }
 
+const struct cluster_state *barrier_state(const struct barrier *b)
+{
+    return &b->state;
+}
+
 uint64_t barrier_session(const struct barrier *b)
 {
     const uint64_t mine = b->mine.data.session;

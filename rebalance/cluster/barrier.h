@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 struct barrier;
+struct cluster_state;
 
 /* Texts are copied. */
 struct barrier_options {
@@ -55,6 +56,8 @@ bool barrier_waits_for(const struct barrier *b, struct buf *out);
  */
 bool barrier_is_normal(const struct barrier *b);
 
+/* Returns the cluster's state as this node knows it. Valid until the next event. */
+const struct cluster_state *barrier_state(const struct barrier *b);
 /* Returns the newest session that this node knows. */
 uint64_t barrier_session(const struct barrier *b);
 /* Returns the revision of the list of things that this node knows; 0: none yet. */

@@ -1,6 +1,5 @@
 /*
  * What goes into the rebalance barrier and what comes out (barrier.h).
- *
  * Texts in events are borrowed during the call; those in actions live until the next one.
  */
 #ifndef REBALANCE_CLUSTER_BARRIER_EVENT_H
@@ -45,6 +44,7 @@ enum barrier_ask {
     BARRIER_ASK_EVACUATE, /* node */
     BARRIER_ASK_ADMIT,    /* node */
     BARRIER_ASK_MOVE,     /* thing, node; an empty node: anywhere */
+    BARRIER_ASK_FORGET,   /* node: as if nobody had asked anything of it */
 };
 
 struct barrier_thing {

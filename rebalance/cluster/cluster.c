@@ -19,8 +19,10 @@ void cluster_view_copy(struct cluster_view *to, const struct cluster_view *from)
 
     *to = *from;
     to->live = mine.live;
+    to->evacuated = mine.evacuated;
     to->waits = mine.waits;
     name_set_copy(&to->live, &from->live);
+    name_set_copy(&to->evacuated, &from->evacuated);
     buf_clear(&to->waits);
     buf_append(&to->waits, buf_str(&from->waits));
 }
@@ -28,6 +30,7 @@ void cluster_view_copy(struct cluster_view *to, const struct cluster_view *from)
 void cluster_view_free(struct cluster_view *v)
 {
     name_set_free(&v->live);
+    name_set_free(&v->evacuated);
     buf_free(&v->waits);
     *v = (struct cluster_view){0};
 }

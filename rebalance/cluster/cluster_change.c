@@ -26,6 +26,15 @@ static void move(const struct cluster_change *c, struct cluster_state *state)
     cluster_state_set_wish(state, c->thing, c->node);
 }
 
+static void forget(struct str node, struct cluster_state *state)
+{
+    struct str thing;
+
+    (void)name_set_remove(&state->evacuated, node);
+    while ((thing = cluster_state_wished(state, node, 0)).len > 0)
+        cluster_state_set_wish(state, thing, STR(""));
+}
+
 void cluster_change_make(const struct cluster_change *c, struct cluster_state *state)
 {
     switch (c->ask) {
@@ -33,6 +42,7 @@ void cluster_change_make(const struct cluster_change *c, struct cluster_state *s
     case BARRIER_ASK_EVACUATE: (void)name_set_add(&state->evacuated, c->node); break;
     case BARRIER_ASK_ADMIT: (void)name_set_remove(&state->evacuated, c->node); break;
     case BARRIER_ASK_MOVE: move(c, state); break;
+    case BARRIER_ASK_FORGET: forget(c->node, state); break;
     }
     state->asked++;
 }

@@ -37,17 +37,18 @@ struct cluster_order {
 
 /* What people see. */
 struct cluster_view {
-    bool is_connected;    /* to the coordination */
-    bool is_normal;       /* the last rebalance has ended, and nothing asks for another */
-    bool is_open_to_all;  /* whoever reaches the coordination can change everything */
-    uint64_t session;     /* of the newest rebalance; 0: none */
-    uint64_t revision;    /* of the things that the cluster heard of from this node last */
-    struct name_set live; /* ids of the nodes that live, as far as this one knows */
-    struct buf waits;     /* for whom or what; empty: for nothing */
-    struct err trouble;   /* the coordination's, or its refusal */
-    int64_t since_ms;     /* of the connection's state, of clock_mono_ms() */
-    unsigned timeout_ms;  /* of our session, as granted; 0: none yet */
-    unsigned asked_ms;    /* the time-out that was asked for */
+    bool is_connected;         /* to the coordination */
+    bool is_normal;            /* the last rebalance has ended, and nothing asks for another */
+    bool is_open_to_all;       /* whoever reaches the coordination can change everything */
+    uint64_t session;          /* of the newest rebalance; 0: none */
+    uint64_t revision;         /* of the things that the cluster heard of from this node last */
+    struct name_set live;      /* ids of the nodes that live, as far as this one knows */
+    struct name_set evacuated; /* ids of the nodes that shall have nothing */
+    struct buf waits;          /* for whom or what; empty: for nothing */
+    struct err trouble;        /* the coordination's, or its refusal */
+    int64_t since_ms;          /* of the connection's state, of clock_mono_ms() */
+    unsigned timeout_ms;       /* of our session, as granted; 0: none yet */
+    unsigned asked_ms;         /* the time-out that was asked for */
 };
 
 void cluster_view_copy(struct cluster_view *to, const struct cluster_view *from);

@@ -437,6 +437,7 @@ static void show(struct member *m)
     m->view.is_connected = s.status == COORDINATION_CONNECTED;
     m->view.is_normal = barrier_is_normal(m->barrier);
     m->view.is_open_to_all = s.is_open_to_all;
+    name_set_copy(&m->view.evacuated, &barrier_state(m->barrier)->evacuated);
     m->view.session = barrier_session(m->barrier);
     m->view.revision = barrier_revision(m->barrier);
     m->view.trouble = m->view.is_connected ? m->trouble : s.why;

@@ -236,7 +236,7 @@ static size_t tell_topics(struct coordinator *co, const struct str *topics, size
     return told;
 }
 
-static bool tell_node(struct coordinator *co)
+static bool tell_node(struct coordinator *co, bool is_last)
 {
     struct buf body = {0};
     struct json_writer w = {.out = &body};
@@ -245,6 +245,8 @@ static bool tell_node(struct coordinator *co)
     json_open_object(&w);
     coordinator_put_time(&w, STR("started"), co->started_ms);
     json_put_cstr(&w, STR("address"), co->opt.address);
+    if (is_last)
+        coordinator_put_time(&w, STR("stopped"), clock_wall_ms());
     json_close_object(&w);
 
     const struct stored_told_node told = {.node = str_from(co->identity.uuid),
@@ -291,7 +293,7 @@ size_t coordinator_tell(struct coordinator *co)
     n = n == 0 ? 0 : tell_topics(co, due, n);
     free(due);
     if (t->node_ms == 0 || clock_mono_ms() - t->node_ms >= TOLD_EVERY_MS) {
-        t->node_ms = tell_node(co) ? clock_mono_ms() : 0;
+        t->node_ms = tell_node(co, false) ? clock_mono_ms() : 0;
         forget_deleted(co);
     }
     return n;
@@ -307,12 +309,15 @@ static void *telling_main(void *arg)
         const int64_t left_ms = due_ms - clock_mono_ms();
 
         if (stop_rest(&co->stop, left_ms > 0 ? left_ms : 0, &seen))
-            return NULL;
+            break;
         if (clock_mono_ms() < due_ms)
             continue; /* somebody was nudged */
         coordinator_tell(co);
         due_ms = clock_mono_ms() + PAUSE_MS;
     }
+    if (!tell_node(co, true))
+        log_debug("could not tell other nodes of the stop");
+    return NULL;
 }
 
 void coordinator_start_telling(struct coordinator *co)

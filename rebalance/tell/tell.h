@@ -1,6 +1,6 @@
 /*
  * What this node tells others, if they share the store: the state of the topics that it owns,
- * as its own status shows it (rebalance/view/told.h), and who it is.
+ * as its own status shows it (rebalance/view/told.h), who it is, and that it was stopped.
  *
  * A thread tells of a topic when something has changed, at most once a second, and else once a
  * minute, so that others know that what they have is not old.  Its looks wake nobody.

@@ -6,6 +6,7 @@
 
 #include "rebalance/doctor/doctor.h"
 #include "rebalance/verify/schedule.h"
+#include "rebalance/view/away.h"
 #include "rebalance/view/cluster.h"
 #include "rebalance/view/view.h"
 #include "src/base/clock.h"
@@ -344,6 +345,8 @@ void coordinator_check_known(const struct coordinator_view *v, struct doctor_lis
 {
     if (v->cluster != NULL)
         coordinator_check_cluster(v->cluster, l);
+    if (v->cluster != NULL && v->stored != NULL)
+        away_check(v->cluster, v->stored->nodes, v->stored->n_nodes, v->now_ms, l);
     for (size_t i = 0; i < v->definitions->n_topics; i++)
         if (!v->topics[i].told.is_others)
             check_topic(v, &v->topics[i], l);

@@ -1,5 +1,6 @@
 # What status shows of a table, a topic, a build.
 libmillrace_a_SOURCES += \
+	%D%/away.c %D%/away.h \
 	%D%/build_view.c %D%/build_view.h \
 	%D%/cluster.c %D%/cluster.h \
 	%D%/fan_out.c %D%/fan_out.h \

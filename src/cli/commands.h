@@ -26,6 +26,7 @@ int command_topic_reset(const struct invocation *inv);
 int command_topic_pause(const struct invocation *inv);
 int command_topic_resume(const struct invocation *inv);
 int command_topic_move(const struct invocation *inv);
+int command_node_forget(const struct invocation *inv);
 int command_node_rebalance(const struct invocation *inv);
 int command_node_evacuate(const struct invocation *inv);
 int command_node_admit(const struct invocation *inv);

@@ -242,6 +242,25 @@ int command_node_evacuate(const struct invocation *inv)
                                            "Move all topics away, and give no more to"});
 }
 
+static void view_forgotten(struct buf *out, struct render_style style, struct str json)
+{
+    (void)style;
+    render_value(out, (struct render_style){0}, json, "/node", RENDER_TEXT);
+    buf_append(out, STR(" is forgotten\n"));
+}
+
+int command_node_forget(const struct invocation *inv)
+{
+    struct call call = {.method = METHOD_DELETE};
+    int code = session_confirm(inv, "Forget the node", inv->args[0]);
+
+    if (code != EXIT_DONE)
+        return code;
+    call_path(&call, "/api/v1/nodes");
+    call_segment(&call, inv->args[0]);
+    return session_run(inv, &call, view_forgotten);
+}
+
 int command_node_admit(const struct invocation *inv)
 {
     return change(inv, &(struct node_wish){"/api/v1/nodes", "admit", "Give topics again to"});

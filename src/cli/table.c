@@ -385,8 +385,8 @@ static const struct command list[] = {
      "For each node: its name and the start of its id, its state, its version, since when it "
      "runs, and the topics that it follows.  normal: it works; rebalancing: others wait for "
      "it; starting: it has come; left out: it lives and did not answer; evacuating, "
-     "evacuated: it gives its topics away, or has none; gone: it does not live.  Then for "
-     "whom the cluster waits.",
+     "evacuated: it gives its topics away, or has none; shut down, gone: it does not live.  "
+     "Then for whom the cluster waits.",
      NEED_DAEMON, command_list, "node", 0, 0, NO_OPTIONS, NULL, false, "node list"},
     {"node get", "NODE", "show one node", NULL, NEED_DAEMON, command_get, "node", 1, 1,
      NO_OPTIONS, "node", false, "node get db2"},
@@ -405,6 +405,12 @@ static const struct command list[] = {
     {"node admit", "NODE", "give an evacuated node topics again",
      "Shows what would move, asks, and waits until all has moved.", NEED_DAEMON,
      command_node_admit, NULL, 1, 1, node_options, "node", false, "node admit db2"},
+    {"node forget", "NODE", "forget a node that does not come back",
+     "Removes what is known of a node that is gone, and what was asked of it: that it is "
+     "evacuated, and the topics that were moved there.  Its name is free then, and nothing "
+     "warns of it any more.  If it comes back after all, it takes part like a new one.",
+     NEED_DAEMON, command_node_forget, NULL, 1, 1, yes_options, "node", false,
+     "node forget db2"},
     LIST("version", "index versions", "[INDEX]", "index", "version list orders"),
     LIST("job", "builds and other long jobs, with their progress", "", NULL, "job list"),
     GET("job", "job get 7"),

@@ -336,7 +336,7 @@ static void what_an_owner_told_is_shown_with_its_age(void **state)
     has(&json, "\"name\":\"far\"");
     has(&json, "\"owner\":\"bert\",\"told_ms\":");
     has(&json, "has no index yet"); /* a check of b */
-    has(&json, "\"name\":\"bert\",\"version\":\"");
+    has(&json, "\"name\":\"bert\",\"state\":\"unknown\",\"version\":\"");
     has(&json, "\"address\":\"127.0.0.1:7700\"");
     buf_free(&json);
 }

@@ -77,6 +77,7 @@ static void each_route_calls_the_coordinator_with_its_arguments(void **state)
          200},
         {"GET /api/v1/nodes", NULL, "nodes ", 200},
         {"GET /api/v1/nodes/shop-1", NULL, "nodes shop-1", 200},
+        {"DELETE /api/v1/nodes/shop-1", NULL, "forget node shop-1", 200},
         {"POST /api/v1/nodes/rebalance", NULL, "change nodes 0 node= topic= dry_run=0", 202},
         {"POST /api/v1/nodes/shop-1/evacuate", "{\"dry_run\":true}",
          "change nodes 1 node=shop-1 topic= dry_run=1", 200},

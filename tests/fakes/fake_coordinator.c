@@ -238,6 +238,13 @@ bool coordinator_change_nodes(struct coordinator *co, const struct node_request 
                   (int)r->node.len, r->node.ptr, (int)r->topic.len, r->topic.ptr, r->dry_run);
 }
 
+bool coordinator_forget_node(struct coordinator *co, struct str name, struct buf *json,
+                             struct err *err)
+{
+    (void)co;
+    return called(json, err, "forget node %.*s", (int)name.len, name.ptr);
+}
+
 bool coordinator_explain(struct coordinator *co, struct str table, struct str key,
                          struct buf *json, struct err *err)
 {

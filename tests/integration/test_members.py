@@ -266,7 +266,7 @@ def test_a_node_is_evacuated_for_its_update_and_admitted_again(w):
             changes.goes_on(m.node(to), topic)
         node = m.listed("node-1")["id"]
         m.nodes[1].stop()
-        if m.listed(node)["state"] != "gone" or not m.listed(node)["evacuated"]:
+        if m.listed(node)["state"] != "shut down" or not m.listed(node)["evacuated"]:
             raise Failed(f"it has stopped, and is {m.listed(node)}")
         m.nodes[1].start()
         wait_until("it is back, without topics", lambda: m.listed(node)["state"] == "evacuated", 30)
@@ -275,6 +275,46 @@ def test_a_node_is_evacuated_for_its_update_and_admitted_again(w):
             raise Failed(f"it was admitted, and topics are at {m.owners()}")
         for topic in m.has("node-1"):
             changes.goes_on(m.nodes[1], topic)
+    m.equal()
+    m.end()
+
+
+def away(node):
+    """Messages of the warnings that a node is away."""
+    return [check["message"] for check in node.json("status", ok=(0, 1))["checks"] if check["id"] == "cluster.away" and check["status"] == "warn"]
+
+
+def test_a_node_that_is_away_is_a_warning_until_it_is_evacuated_or_forgotten(w):
+    m = Members(w, topics=3).start()
+    m.nodes[2].kill()
+    wait_until("somebody warns of the dead node", lambda: any("node-2 is gone: it last told of itself at" in text for text in away(m.nodes[0])), 20, 0.2)
+    wait_until("its topics run elsewhere", lambda: m.are_shared({"node-0", "node-1"}), 20, 0.2)
+    wait_until("a warning is no failure", lambda: m.nodes[0].command("status", "--check", ok=(0, 1)).returncode == 0, 20, 0.2)
+    said(m.nodes[0].command("status"), "look at the warnings", "gone", "millrace node forget node-2")
+    said(m.nodes[0].command("doctor", ok=(0, 1)), "node-2 is gone", "millrace node evacuate node-2")
+    if (series := {dict(pairs)["status"]: value for (name, pairs), value in m.nodes[0].metrics().items() if dict(pairs).get("check") == "cluster.away"}) != {"warn": 1}:
+        raise Failed(f"the metrics have {series}")
+    dead = m.listed("node-2")["id"]
+    m.nodes[0].command("node", "evacuate", "node-2", "--yes")
+    wait_until("nobody warns of an evacuated node", lambda: not away(m.nodes[0]), 20, 0.2)
+    m.add("node-2").start()  # the same machine with an empty disk
+    wait_until("the new node takes part", lambda: "normal" in [node["state"] for node in m.nodes[1].json("node", "list")["items"] if node["name"] == "node-2"], 30, 0.2)
+    if m.nodes[1].json("node", "get", "node-2")["items"][0]["id"] == dead:
+        raise Failed("the name finds the dead node")
+    answer = m.nodes[1].json("node", "forget", "node-2", "--yes")
+    if answer["id"] != dead or set(names_in(answer)) != documented_forms()[answer["schema"]]:
+        raise Failed(f"the dead node is {dead}, and the answer {answer}")
+    with m.kazoo() as client:
+        if dead in client.get("/search-center/state")[0].decode():
+            raise Failed("the cluster still keeps that it is evacuated")
+    said(m.nodes[0].command("node", "forget", "node-2", "--yes", ok=(1,)), "node-2 lives", "millrace node evacuate node-2")
+    if sorted(node["name"] for node in m.nodes[0].json("node", "list")["items"]) != ["node-0", "node-1", "node-2"]:
+        raise Failed(f"the nodes are {m.nodes[0].json('node', 'list')}")
+    m.nodes[1].stop()
+    wait_until("somebody warns of the stopped node", lambda: any("node-1 was shut down at" in text for text in away(m.nodes[0])), 20, 0.2)
+    m.nodes[1].start()
+    wait_until("nobody warns of a node that is back", lambda: not away(m.nodes[0]), 20, 0.2)
+    m.change(95)
     m.equal()
     m.end()
 

@@ -109,7 +109,7 @@ def test_a_node_that_has_its_store_alone_lists_itself_and_moves_nothing(w):
         raise Failed(f"the nodes are {listed}")
     if daemon.json("node", "get", "here")["items"] != listed["items"] or daemon.json("status")["cluster"] is not None:
         raise Failed("it is shown as one of several")
-    for words in (["node", "rebalance"], ["node", "evacuate", "here"], ["node", "admit", "here"], ["topic", "move", w.schema, "--to", "any"]):
+    for words in (["node", "rebalance"], ["node", "evacuate", "here"], ["node", "admit", "here"], ["node", "forget", "here"], ["topic", "move", w.schema, "--to", "any"]):
         refused = daemon.command(*words, "--yes", ok=(1,)).stderr
         if "has its store alone" not in refused or "fix: set coordination" not in refused:
             raise Failed(f"{words}: {refused}")
@@ -299,7 +299,7 @@ def test_every_command_prints_json_of_its_documented_form(w):
     if wrong:
         raise Failed("\n".join(wrong))
     for form in forms:
-        if form.split("/")[1] not in {name for name, _ in steps} | {"ready", "index-cutover", "init", "node-change"}:  # of test_worse, test_init, test_members
+        if form.split("/")[1] not in {name for name, _ in steps} | {"ready", "index-cutover", "init", "node-change", "node-forget"}:  # of test_worse, test_init, test_members
             raise Failed(f"no command here prints the documented {form}")
 
 

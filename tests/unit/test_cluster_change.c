@@ -81,6 +81,24 @@ static void a_topic_moves_with_its_group_wherever_others_of_it_were_sent(void **
     assert_int_equal(s.state.moves.n, 0);
 }
 
+static void what_was_asked_of_a_forgotten_node_is_gone(void **state)
+{
+    struct cluster_change out = change(BARRIER_ASK_EVACUATE, "9", "");
+    struct cluster_change there = change(BARRIER_ASK_MOVE, "9", "topic/a");
+    struct cluster_change other = change(BARRIER_ASK_MOVE, "2", "topic/b");
+    struct cluster_change forget = change(BARRIER_ASK_FORGET, "9", "");
+
+    (void)state;
+    cluster_change_make(&out, &s.state);
+    cluster_change_make(&there, &s.state);
+    cluster_change_make(&other, &s.state);
+    assert_moves(forget, "");
+    cluster_change_make(&forget, &s.state);
+    assert_false(name_set_has(&s.state.evacuated, STR("9")));
+    assert_int_equal(cluster_state_wish(&s.state, STR("topic/a")).len, 0);
+    assert_true(str_equal(cluster_state_wish(&s.state, STR("topic/b")), STR("2")));
+}
+
 static void a_node_that_came_or_is_admitted_gets_topics(void **state)
 {
     struct cluster_change out = change(BARRIER_ASK_EVACUATE, "3", "");
@@ -141,6 +159,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CHANGE_TEST(a_wish_shows_what_it_would_move),
         CHANGE_TEST(a_topic_moves_with_its_group_wherever_others_of_it_were_sent),
+        CHANGE_TEST(what_was_asked_of_a_forgotten_node_is_gone),
         CHANGE_TEST(a_node_that_came_or_is_admitted_gets_topics),
         CHANGE_TEST(a_node_that_was_left_out_counts_once_it_has_ended_its_work),
         CHANGE_TEST(a_node_has_a_word_for_how_it_is),

@@ -4,10 +4,12 @@
 #include "tests/unit/unit.h"
 
 #include "rebalance/doctor/doctor.h"
+#include "rebalance/view/away.h"
 #include "rebalance/view/cluster.h"
 #include "src/base/arena.h"
 #include "src/base/clock.h"
 #include "src/format/json.h"
+#include "src/store/told.h"
 
 #include <string.h>
 
@@ -103,6 +105,65 @@ static void a_zookeeper_that_is_open_to_all_is_a_warning(void **state)
     assert_says(DOCTOR_WARN, "cluster.rights", "whoever", "coordination_auth_file");
 }
 
+/* Told in this order; the first two live. */
+static const struct stored_told_node told[] = {
+    {.node = STR("1"), .node_name = STR("shop-1")},
+    {.node = STR("2"), .node_name = STR("shop-2")},
+    {.node = STR("3000000000000000"), .node_name = STR("shop-2"), .at_ms = 1764200000000},
+    {.node = STR("4"),
+     .node_name = STR("shop-4"),
+     .at_ms = 1764200000000,
+     .body = STR("{\"stopped\":\"2025-11-26T23:33:20Z\"}")},
+};
+
+static struct doctor_list away(size_t n)
+{
+    struct doctor_list l;
+
+    doctor_init(&l, a);
+    away_check(&v, told, n, 1764200065000, &l);
+    return l;
+}
+
+static void assert_fix(const struct doctor_list *l, size_t i, const char *text)
+{
+    assert_non_null(memmem(l->checks[i].fix.ptr, l->checks[i].fix.len, text, strlen(text)));
+}
+
+static void a_node_that_is_gone_or_was_stopped_is_a_warning(void **state)
+{
+    const struct doctor_list l = away(4);
+
+    (void)state;
+    assert_int_equal(l.n, 2);
+    assert_int_equal(l.checks[0].status, DOCTOR_WARN);
+    assert_true(str_equal(l.checks[0].id, STR("cluster.away")));
+    assert_true(
+        str_equal(l.checks[0].message,
+                  STR("shop-2 is gone: it last told of itself at 2025-11-26 23:33:20 UTC "
+                      "(1 min 5 s ago)")));
+    assert_fix(&l, 0, "start it again, or see in its log");
+    /* Another node has its name. */
+    assert_fix(&l, 0, "millrace node forget 30000000");
+    assert_true(
+        str_equal(l.checks[1].message,
+                  STR("shop-4 was shut down at 2025-11-26 23:33:20 UTC (1 min 5 s ago)")));
+    assert_fix(&l, 1, "millrace node evacuate shop-4");
+    assert_string_equal(away_word(&v, &told[0]), "lives");
+    assert_string_equal(away_word(&v, &told[2]), "gone");
+    assert_string_equal(away_word(&v, &told[3]), "shut down");
+}
+
+static void nobody_warns_of_an_evacuated_node_or_of_what_nobody_knows(void **state)
+{
+    (void)state;
+    (void)name_set_add(&v.evacuated, STR("3000000000000000"));
+    assert_int_equal(away(3).n, 0);
+    v.is_connected = false;
+    assert_int_equal(away(4).n, 0);
+    assert_string_equal(away_word(&v, &told[2]), "unknown");
+}
+
 static void another_time_out_than_the_wanted_one_is_a_warning(void **state)
 {
     (void)state;
@@ -143,6 +204,8 @@ int main(void)
         CHECKS_TEST(topics_that_nobody_may_have_are_a_failure),
         CHECKS_TEST(a_coordination_that_is_away_or_refuses_is_a_failure),
         CHECKS_TEST(a_zookeeper_that_is_open_to_all_is_a_warning),
+        CHECKS_TEST(a_node_that_is_gone_or_was_stopped_is_a_warning),
+        CHECKS_TEST(nobody_warns_of_an_evacuated_node_or_of_what_nobody_knows),
         CHECKS_TEST(another_time_out_than_the_wanted_one_is_a_warning),
         CHECKS_TEST(programs_see_the_same),
     };

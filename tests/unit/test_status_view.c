@@ -168,12 +168,13 @@ static void assert_wrapped(const char *text, size_t columns, const char *expecte
 static void who_owns_a_topic_is_shown_if_nodes_share_the_store(void **state)
 {
     static const char shared[] =
-        "{\"nodes\":[{\"name\":\"bert\",\"version\":\"0.2.0\",\"told_ms\":2000}],\"topics\":["
+        "{\"nodes\":[{\"name\":\"bert\",\"state\":\"gone\",\"version\":\"0.2.0\","
+        "\"told_ms\":2000}],\"topics\":["
         "{\"name\":\"near\",\"state\":\"running\",\"owner\":\"anna\",\"told_ms\":0},"
         "{\"name\":\"far\",\"state\":\"running\",\"owner\":\"bert\",\"told_ms\":3000},"
         "{\"name\":\"none\",\"state\":\"unknown\",\"owner\":\"\",\"told_ms\":null}]}";
     static const char *const parts[] = {"OWNER  TOLD", "anna   now", "bert   3.0 s ago",
-                                        "       never", "bert  0.2.0"};
+                                        "       never", "bert  gone   0.2.0"};
     struct buf out = {0};
 
     (void)state;

@@ -61,7 +61,8 @@ static const struct look {
     {"untried", "○", "2"},    {"astray", "■", "31"},    {"kept", "○", "2"},
     {"returning", "◐", "34"}, {"normal", "●", "32"},    {"rebalancing", "◐", "34"},
     {"starting", "◐", "34"},  {"left out", "■", "31"},  {"evacuating", "◐", "34"},
-    {"evacuated", "○", "2"},  {"gone", "▲", "33"},
+    {"evacuated", "○", "2"},  {"gone", "▲", "33"},      {"shut down", "▲", "33"},
+    {"lives", "●", "32"},
 };
 
 static void add_state(struct buf *out, struct render_style style, struct str word)

@@ -111,9 +111,9 @@ static void view_addresses(struct buf *out, struct render_style style, struct st
 static void view_nodes(struct buf *out, struct render_style style, struct str json)
 {
     static const struct render_column columns[] = {
-        {"NODE", "/name", RENDER_TEXT},       {"VERSION", "/version", RENDER_TEXT},
-        {"STARTED", "/started", RENDER_TEXT}, {"PAGE", "/address", RENDER_SPARE},
-        {"TOLD", "/told_ms", RENDER_AGE},
+        {"NODE", "/name", RENDER_TEXT},       {"STATE", "/state", RENDER_STATE},
+        {"VERSION", "/version", RENDER_TEXT}, {"STARTED", "/started", RENDER_TEXT},
+        {"PAGE", "/address", RENDER_SPARE},   {"TOLD", "/told_ms", RENDER_AGE},
     };
     struct str nodes;
 

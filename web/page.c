@@ -22,7 +22,7 @@ static const struct look {
     {"changing", "work", "◐"}, {"fail", "bad", "■"},         {"stopped", "bad", "■"},
     {"waiting", "warn", "▲"},  {"held", "bad", "■"},         {"created", "off", "○"},
     {"lost", "warn", "▲"},     {"unavailable", "warn", "▲"}, {"astray", "bad", "■"},
-    {NULL, "off", "?"},
+    {"moving", "work", "◐"},   {NULL, "off", "?"},
 };
 
 static struct str text_of(const cJSON *o, const char *name)

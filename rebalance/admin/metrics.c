@@ -182,10 +182,10 @@ static void put_owners(struct coordinator *co, struct buf *out,
         if (!told->is_others)
             metric_put_double(out, METRIC_TOPIC_TOLD, 0, v->topics[i].d->name,
                               str_from(co->identity.name));
-        else if (told->at_ms != 0)
+        else if (told->at_ms != 0 && told->moved_ms == 0)
             metric_put_double(out, METRIC_TOPIC_TOLD,
                               (double)told_age_ms(told, v->now_ms) / 1000, v->topics[i].d->name,
-                              told->node);
+                              told->owner);
     }
 }
 

@@ -224,10 +224,20 @@ void coordinator_put_table(struct json_writer *w, const struct coordinator_view 
 
 /* ---- several nodes ---- */
 
-/* What its owner told, but for the state, which may have got old. */
-static void append_told(struct json_writer *w, struct str json)
+static bool is_among(struct str key, const char *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (json_string_equal(key, str_from(list[i])))
+            return true;
+    return false;
+}
+
+/* What its owner told, but for the state, which is the view's. What changes all the time is not
+ * known of old news. */
+static void append_told(struct json_writer *w, struct str json, bool is_old)
 {
     static const char *const own[] = {"state", "reason", "fix"};
+    static const char *const passing[] = {"lag_seconds", "lag_bytes", "oldest", "rate"};
     struct json_reader r;
     struct str key, value;
 
@@ -235,12 +245,10 @@ static void append_told(struct json_writer *w, struct str json)
     if (!json_enter_object(&r))
         return;
     while (json_next_member(&r, &key)) {
-        bool is_own = false;
+        const bool is_passed = is_old && is_among(key, passing, ARRAY_LEN(passing));
 
-        for (size_t i = 0; i < ARRAY_LEN(own); i++)
-            is_own = is_own || json_string_equal(key, str_from(own[i]));
-        if (!is_own && json_read_raw(&r, &value))
-            json_put_raw(w, key, value);
+        if (!is_among(key, own, ARRAY_LEN(own)) && json_read_raw(&r, &value))
+            json_put_raw(w, key, is_passed ? STR("null") : value);
     }
 }
 
@@ -250,7 +258,7 @@ static void append_owner(struct coordinator *co, struct json_writer *w,
     if (!told->is_others && !coordinator_is_shared(co))
         return;
     json_put_string(w, STR("owner"),
-                    told->is_others ? told->node : str_from(co->identity.name));
+                    told->is_others ? told->owner : str_from(co->identity.name));
     if (told->is_others && told->at_ms == 0)
         json_put_null(w, STR("told_ms"));
     else
@@ -267,7 +275,7 @@ static void append_topic(struct coordinator *co, struct json_writer *w,
         append_topic_members(w, v, t);
     } else {
         append_condition(w, &t->is);
-        append_told(w, json);
+        append_told(w, json, t->told.is_old);
     }
     append_owner(co, w, &t->told, v->now_ms);
     json_close_object(w);
@@ -281,7 +289,7 @@ static void append_table(struct json_writer *w, const struct coordinator_view *v
         append_table_members(w, v, t);
     } else {
         append_condition(w, &t->is);
-        append_told(w, t->told.json);
+        append_told(w, t->told.json, t->told.is_old);
     }
     json_close_object(w);
 }
@@ -304,7 +312,7 @@ static void append_nodes(struct coordinator *co, struct json_writer *w,
                       v->cluster == NULL ? "unknown" : away_word(v->cluster, n));
         json_put_string(w, STR("version"), n->program);
         json_put_i64(w, STR("told_ms"), v->now_ms > n->at_ms ? v->now_ms - n->at_ms : 0);
-        append_told(w, n->body);
+        append_told(w, n->body, false);
         json_close_object(w);
     }
     json_close_array(w);

@@ -451,6 +451,11 @@ const struct cluster_state *barrier_state(const struct barrier *b)
     return &b->state;
 }
 
+int64_t barrier_state_version(const struct barrier *b)
+{
+    return b->state_version;
+}
+
 uint64_t barrier_session(const struct barrier *b)
 {
     const uint64_t mine = b->mine.data.session;

@@ -58,6 +58,7 @@ bool barrier_is_normal(const struct barrier *b);
 
 /* Returns the cluster's state as this node knows it. Valid until the next event. */
 const struct cluster_state *barrier_state(const struct barrier *b);
+int64_t barrier_state_version(const struct barrier *b); /* of that value, as it was read */
 /* Returns the newest session that this node knows. */
 uint64_t barrier_session(const struct barrier *b);
 /* Returns the revision of the list of things that this node knows; 0: none yet. */

@@ -74,7 +74,10 @@ static void put_node(const struct barrier *b, struct buf *out, struct str id)
 
     if (barrier_lists(b, id, &at))
         name = buf_str(&barrier_seen(b, at)->data.name);
-    buf_printf(out, "node %" STR_FMT, STR_ARG(name.len > 0 ? name : id));
+    if (name.len > 0)
+        buf_append(out, name);
+    else
+        buf_printf(out, "node %" STR_FMT, STR_ARG(id));
 }
 
 static void put_nodes(const struct barrier *b, struct buf *out)

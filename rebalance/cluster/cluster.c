@@ -93,6 +93,12 @@ static bool survey(struct cluster *c, struct cluster_survey *out, struct err *er
     return refuse(err);
 }
 
+static bool known(struct cluster *c, int64_t wait_ms, struct cluster_survey *out)
+{
+    (void)c, (void)wait_ms, (void)out;
+    return false;
+}
+
 static void look(struct cluster *c, struct cluster_view *out)
 {
     (void)c;
@@ -121,6 +127,7 @@ struct cluster *cluster_embedded(struct store *store)
                                            .ask = ask,
                                            .look = look,
                                            .survey = survey,
+                                           .known = known,
                                            .leave = leave,
                                            .close = close_embedded};
     struct embedded *e = mem_alloc(1, sizeof(*e));

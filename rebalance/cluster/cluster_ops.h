@@ -40,7 +40,9 @@ struct cluster_view {
     bool is_connected;         /* to the coordination */
     bool is_normal;            /* the last rebalance has ended, and nothing asks for another */
     bool is_open_to_all;       /* whoever reaches the coordination can change everything */
+    int64_t normal_ms;         /* since when it is normal, or not, of clock_mono_ms() */
     uint64_t session;          /* of the newest rebalance; 0: none */
+    int64_t state_version;     /* of the cluster state, as the coordination counts */
     uint64_t revision;         /* of the things that the cluster heard of from this node last */
     struct name_set live;      /* ids of the nodes that live, as far as this one knows */
     struct name_set evacuated; /* ids of the nodes that shall have nothing */
@@ -67,6 +69,7 @@ struct cluster_ops {
                 struct err *err);
     void (*look)(struct cluster *c, struct cluster_view *out);
     bool (*survey)(struct cluster *c, struct cluster_survey *out, struct err *err);
+    bool (*known)(struct cluster *c, int64_t wait_ms, struct cluster_survey *out);
     void (*leave)(struct cluster *c);
     void (*close)(struct cluster *c);
 };

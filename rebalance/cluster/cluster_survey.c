@@ -49,8 +49,33 @@ static const struct node_data *find(const struct cluster_survey *s, struct str i
     return NULL;
 }
 
+const struct node_data *cluster_survey_owner(const struct cluster_survey *s, struct str thing)
+{
+    const struct node_data *owner = NULL;
+
+    for (size_t i = 0; i < s->n; i++) {
+        const struct node_data *d = &s->nodes[i];
+
+        if (name_set_has(&d->jobs, thing) &&
+            !name_set_has(&s->state.left_out, buf_str(&d->id)) &&
+            (owner == NULL || d->session > owner->session))
+            owner = d;
+    }
+    return owner;
+}
+
+/* CLEAN names what the node may keep: until it answers it may still work on more. */
+static bool is_empty(const struct node_data *d)
+{
+    return d->jobs.n == 0 && d->status != NODE_CLEAN;
+}
+
 const char *cluster_survey_word(const struct cluster_survey *s, struct str id)
 {
+    static const char *const words[] = {
+        [NODE_CLEAN] = "rebalancing", [NODE_CLEAN_OK] = "waiting", [NODE_INIT] = "rebalancing",
+        [NODE_FINISH] = "normal",     [NODE_NORMAL] = "normal",
+    };
     const struct node_data *d = find(s, id);
 
     if (d == NULL)
@@ -58,11 +83,8 @@ const char *cluster_survey_word(const struct cluster_survey *s, struct str id)
     if (name_set_has(&s->state.left_out, id))
         return "left out";
     if (name_set_has(&s->state.evacuated, id))
-        return d->jobs.n > 0 ? "evacuating" : "evacuated";
+        return is_empty(d) ? "evacuated" : "evacuating";
     if (!name_set_has(&s->state.members, id))
         return "starting";
-    return d->session == s->state.session &&
-                   (d->status == NODE_FINISH || d->status == NODE_NORMAL)
-               ? "normal"
-               : "rebalancing";
+    return d->session == s->state.session ? words[d->status] : "rebalancing";
 }

@@ -27,7 +27,22 @@ void cluster_survey_copy(struct cluster_survey *to, const struct cluster_survey 
 void cluster_survey_free(struct cluster_survey *s);
 
 /*
- * Returns how a node is, in a word: "normal", "rebalancing" (others wait for it), "starting"
+ * The same as cluster_survey() (cluster.h), but what was read last will do if nothing has
+ * changed since. Else waits wait_ms at most. False: the coordination does not answer, or there
+ * is none. Zero-initialise *out.
+ */
+static inline bool cluster_known(struct cluster *c, int64_t wait_ms, struct cluster_survey *out)
+{
+    return c->ops->known(c, wait_ms, out);
+}
+
+/* Returns the node that was given the thing last; NULL: none has it now. Of one that was left
+ * out nobody knows what it has. */
+const struct node_data *cluster_survey_owner(const struct cluster_survey *s, struct str thing);
+
+/*
+ * Returns how a node is, in a word: "normal", "rebalancing" (others wait for it), "waiting" (it
+ * has stopped what it gives away, and waits for them), "starting"
  * (no rebalance has counted on it yet), "left out" (it lives and did not answer), "evacuating",
  * "evacuated", "gone".
  */

@@ -106,6 +106,13 @@ static bool survey(struct cluster *c, struct cluster_survey *out, struct err *er
     return true;
 }
 
+static bool known(struct cluster *c, int64_t wait_ms, struct cluster_survey *out)
+{
+    struct by_zookeeper *z = (struct by_zookeeper *)c;
+
+    return member_known(z->member, wait_ms, out);
+}
+
 static void leave(struct cluster *c)
 {
     member_stop(((struct by_zookeeper *)c)->member);
@@ -137,6 +144,7 @@ struct cluster *cluster_zookeeper(struct store *store, const struct cluster_node
                                            .ask = ask,
                                            .look = look,
                                            .survey = survey,
+                                           .known = known,
                                            .leave = leave,
                                            .close = close_zookeeper};
     const struct barrier_options barrier = {.id = node->id,

@@ -57,6 +57,9 @@ bool member_ask(struct member *m, enum barrier_ask ask, struct str node, struct 
 /* Reads the nodes that live and the cluster's state. Blocks for some seconds at most.
  * ERR_RETRY: the coordination does not answer. Zero-initialise *out. */
 bool member_survey(struct member *m, struct cluster_survey *out, struct err *err) MUST_CHECK;
+/* The same, but the last survey will do if nothing has changed since. Waits wait_ms at most,
+ * and not at all while the coordination does not answer. */
+bool member_known(struct member *m, int64_t wait_ms, struct cluster_survey *out) MUST_CHECK;
 /* As of the last turn of the thread; zero-initialise *out, cluster_view_free() frees it. */
 void member_look(struct member *m, struct cluster_view *out);
 

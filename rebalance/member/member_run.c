@@ -428,6 +428,7 @@ static void show(struct member *m)
 {
     struct coordination_state s;
     struct buf waits = {0};
+    bool is_normal;
 
     coordination_state(m->c, &s);
     (void)barrier_waits_for(m->barrier, &waits);
@@ -435,9 +436,13 @@ static void show(struct member *m)
     buf_free(&m->view.waits);
     m->view.waits = waits;
     m->view.is_connected = s.status == COORDINATION_CONNECTED;
-    m->view.is_normal = barrier_is_normal(m->barrier);
+    is_normal = barrier_is_normal(m->barrier);
+    if (m->view.normal_ms == 0 || m->view.is_normal != is_normal)
+        m->view.normal_ms = clock_mono_ms();
+    m->view.is_normal = is_normal;
     m->view.is_open_to_all = s.is_open_to_all;
     name_set_copy(&m->view.evacuated, &barrier_state(m->barrier)->evacuated);
+    m->view.state_version = barrier_state_version(m->barrier);
     m->view.session = barrier_session(m->barrier);
     m->view.revision = barrier_revision(m->barrier);
     m->view.trouble = m->view.is_connected ? m->trouble : s.why;

@@ -14,10 +14,11 @@
 static bool read_state(struct member *m, struct cluster_survey *s, struct err *err)
 {
     struct buf text = {0};
-    int32_t version;
+    int32_t version = COORDINATION_ABSENT;
     const bool ok = coordination_read_value(m->c, MEMBER_STATE, &text, &version, err) &&
                     cluster_state_parse(&s->state, buf_str(&text), err);
 
+    s->view.state_version = version;
     buf_free(&text);
     return ok;
 }
@@ -74,20 +75,25 @@ void member_take_survey(struct member *m)
 
 /* ---- others ---- */
 
-bool member_survey(struct member *m, struct cluster_survey *out, struct err *err)
+/* Asks for a survey, and waits. Returns false if there is none until then. */
+static bool ask_survey(struct member *m, int64_t until_ms) NEEDS(m->lock)
 {
-    const int64_t until_ms = clock_mono_ms() + LIMIT_MS;
-    struct err why = {.kind = ERR_RETRY};
-    uint64_t mine;
+    const uint64_t mine = ++m->survey_asked;
 
-    lock_acquire(&m->lock);
-    mine = ++m->survey_asked;
     lock_release(&m->lock);
     stop_nudge(&m->stop);
     lock_acquire(&m->lock);
     while (m->surveyed < mine && lock_wait_until(&m->lock, &m->answered_cond, until_ms))
         ;
-    if (m->surveyed >= mine) {
+    return m->surveyed >= mine;
+}
+
+bool member_survey(struct member *m, struct cluster_survey *out, struct err *err)
+{
+    struct err why = {.kind = ERR_RETRY};
+
+    lock_acquire(&m->lock);
+    if (ask_survey(m, clock_mono_ms() + LIMIT_MS)) {
         why = m->no_survey;
         if (why.kind == ERR_NONE)
             cluster_survey_copy(out, &m->survey);
@@ -100,4 +106,27 @@ bool member_survey(struct member *m, struct cluster_survey *out, struct err *err
                    "the coordination does not answer%s%s; fix: see that the ZooKeeper servers "
                    "of `coordination` run and can be reached",
                    why.msg[0] != '\0' ? ": " : "", why.msg);
+}
+
+/* What nodes have changes only in a rebalance, which changes the state, or as a node goes. */
+static bool is_current(const struct member *m) NEEDS(m->lock)
+{
+    const struct cluster_view *then = &m->survey.view, *now = &m->view;
+
+    return m->surveyed > 0 && m->no_survey.kind == ERR_NONE && then->is_normal &&
+           now->is_normal && then->state_version == now->state_version &&
+           then->session == now->session && name_set_equal(&then->live, &now->live);
+}
+
+bool member_known(struct member *m, int64_t wait_ms, struct cluster_survey *out)
+{
+    bool ok;
+
+    lock_acquire(&m->lock);
+    ok = is_current(m) || (m->view.is_connected && ask_survey(m, clock_mono_ms() + wait_ms) &&
+                           m->no_survey.kind == ERR_NONE);
+    if (ok)
+        cluster_survey_copy(out, &m->survey);
+    lock_release(&m->lock);
+    return ok;
 }

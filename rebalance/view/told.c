@@ -2,14 +2,19 @@
 
 #include "rebalance/view/told.h"
 
+#include "rebalance/cluster/cluster_survey.h"
 #include "rebalance/doctor/doctor.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/view/view.h"
 
+#include "src/base/clock.h"
 #include "src/base/human.h"
 #include "src/store/told.h"
 
 #include <string.h>
+
+#define PLAN_WAIT_MS 1000
+#define MOVE_LONG_MS 60000 /* as long as nodes may take to stop and to start */
 
 int64_t told_age_ms(const struct told_topic *t, int64_t now_ms)
 {
@@ -36,6 +41,8 @@ static struct condition condition_of(struct arena *a, struct str json,
                            .fix = text_of(a, json, "/fix")};
     const struct str state = text_of(a, json, "/state");
 
+    if (told->moves)
+        return (struct condition){.state = "moving", .reason = STR(""), .fix = STR("")};
     is.state = told->is_old || state.len == 0 ? "unknown" : state.ptr;
     return is;
 }
@@ -78,44 +85,126 @@ static void look_at_tables(const struct coordinator_view *v, struct str list)
     }
 }
 
+/* ---- who owns it ---- */
+
+/* What is known of the cluster. */
+struct told_look {
+    struct coordinator *co;
+    struct coordinator_view *v;
+    const struct cluster_view *cluster;
+    const struct cluster_survey *plan; /* NULL: not known */
+};
+
 /* Whether the node that told of a topic cannot have it any more. */
-static bool is_left(const struct coordinator *co, const struct cluster_view *cluster,
-                    const struct stored_told *told)
+static bool is_left(const struct told_look *l, const struct stored_told *told)
 {
-    return str_equal(told->node, str_from(co->identity.uuid)) ||
-           (cluster->is_connected && cluster->live.n > 0 &&
-            !name_set_has(&cluster->live, told->node));
+    return str_equal(told->node, str_from(l->co->identity.uuid)) ||
+           (l->cluster->is_connected && l->cluster->live.n > 0 &&
+            !name_set_has(&l->cluster->live, told->node));
 }
 
-static void look_at_topic(const struct coordinator *co, const struct cluster_view *cluster,
-                          const struct coordinator_view *v, struct topic_view *t)
+/* Whether what was told is of the owner, since its start. */
+static bool is_owners(const struct told_look *l, const struct node_data *owner,
+                      const struct stored_told *told)
 {
+    return told != NULL && str_equal(told->node, buf_str(&owner->id)) &&
+           told->at_ms >= (int64_t)owner->started_ms &&
+           !str_equal(told->node, str_from(l->co->identity.uuid));
+}
+
+static struct str name_of(const struct cluster_survey *plan, struct str id)
+{
+    for (size_t i = 0; i < plan->n; i++)
+        if (str_equal(buf_str(&plan->nodes[i].id), id))
+            return plan->nodes[i].name.len > 0 ? buf_str(&plan->nodes[i].name) : id;
+    return id;
+}
+
+/* Empty: nobody knows where it goes. */
+static struct str destination_of(const struct cluster_survey *plan,
+                                 const struct node_data *owner, struct str thing)
+{
+    const struct str id =
+        owner != NULL ? buf_str(&owner->id) : cluster_state_wish(&plan->state, thing);
+
+    return id.len == 0 ? STR("") : name_of(plan, id);
+}
+
+/* If whoever has the topic by the plan has not told of it, then it moves, but not for ever. */
+static void look_at_plan(const struct told_look *l, const struct stored_told *told,
+                         struct topic_view *t)
+{
+    struct buf thing = {0};
+    const struct node_data *owner;
+
+    buf_printf(&thing, "topic/%" STR_FMT, STR_ARG(t->d->name));
+    owner = cluster_survey_owner(l->plan, buf_str(&thing));
+    t->told.owner = arena_copy(l->v->arena, destination_of(l->plan, owner, buf_str(&thing)));
+    buf_free(&thing);
+    if (owner != NULL && is_owners(l, owner, told))
+        return;
+    t->told.moved_ms = l->v->now_ms - (clock_mono_ms() - l->cluster->normal_ms);
+    t->told.moves = l->v->now_ms - t->told.moved_ms < TOLD_OLD_MS;
+    t->told.is_left = owner == NULL && !t->told.moves;
+    t->told.is_old = true;
+}
+
+static void put_move(const struct coordinator_view *v, const struct told_topic *told,
+                     struct buf *out)
+{
+    const struct str to = told->owner.len > 0 ? told->owner : STR("another node");
+
+    buf_printf(out, "it has been moving to %" STR_FMT " for ", STR_ARG(to));
+    human_seconds(out, (double)(v->now_ms - told->moved_ms) / 1000);
+}
+
+static struct str reason_of_move(const struct coordinator_view *v,
+                                 const struct told_topic *told)
+{
+    struct buf reason = {0};
+    struct str copy;
+
+    put_move(v, told, &reason);
+    copy = arena_copy(v->arena, buf_str(&reason));
+    buf_free(&reason);
+    return copy;
+}
+
+static void look_at_topic(const struct told_look *l, struct topic_view *t)
+{
+    const struct coordinator_view *v = l->v;
     const struct stored_told *told =
         v->stored == NULL ? NULL : store_copy_told(v->stored, t->d->name);
     struct str json = STR("");
 
-    t->told = (struct told_topic){.is_others = true, .is_old = true, .node = STR("")};
+    t->told = (struct told_topic){
+        .is_others = true, .is_old = told == NULL, .node = STR(""), .owner = STR("")};
     if (told != NULL) {
-        t->told.node = told->node_name;
+        t->told.node = t->told.owner = told->node_name;
         t->told.at_ms = told->at_ms;
         t->told.body = told->body;
-        t->told.is_left = is_left(co, cluster, told);
+        t->told.is_left = l->plan == NULL && is_left(l, told);
         t->told.is_old = t->told.is_left || told_age_ms(&t->told, v->now_ms) > TOLD_OLD_MS;
         (void)json_find(told->body, "/topic", &json);
     }
+    if (l->plan != NULL)
+        look_at_plan(l, told, t);
     t->is = condition_of(v->arena, json, &t->told);
+    if (t->told.moves)
+        t->is.reason = reason_of_move(v, &t->told);
 }
 
-static void look_at_others(const struct coordinator *co, const struct cluster_view *cluster,
-                           const struct coordinator_view *v, struct topic_view *t)
+static void look_at_others(const struct told_look *l, struct topic_view *t)
 {
+    const struct coordinator_view *v = l->v;
     const size_t n = v->definitions->n_tables;
     struct str list;
 
-    look_at_topic(co, cluster, v, t);
+    look_at_topic(l, t);
     for (size_t i = 0; i < n; i++)
-        v->tables[i].told.is_others =
-            v->tables[i].told.is_others || str_equal(v->tables[i].topic, t->d->name);
+        if (str_equal(v->tables[i].topic, t->d->name))
+            v->tables[i].told =
+                (struct told_table){.is_others = true, .is_old = t->told.is_old};
     if (json_find(t->told.body, "/tables", &list))
         look_at_tables(v, list);
     for (size_t i = 0; i < n; i++)
@@ -123,15 +212,28 @@ static void look_at_others(const struct coordinator *co, const struct cluster_vi
             v->tables[i].is = condition_of(v->arena, v->tables[i].told.json, &t->told);
 }
 
-void coordinator_look_at_told(struct coordinator *co, struct coordinator_view *v)
+static bool has_others(const struct coordinator_view *v)
 {
+    for (size_t i = 0; i < v->definitions->n_topics; i++)
+        if (v->topics[i].told.is_others)
+            return true;
+    return false;
+}
+
+void coordinator_look_at_told(struct coordinator *co, struct coordinator_view *v, bool asks)
+{
+    struct cluster_survey plan = {0};
     struct cluster_view cluster = {0};
+    const bool is_known =
+        asks && has_others(v) && cluster_known(co->cluster, PLAN_WAIT_MS, &plan);
+    const struct told_look l = {co, v, &cluster, is_known ? &plan : NULL};
 
     cluster_look(co->cluster, &cluster);
     for (size_t i = 0; i < v->definitions->n_topics; i++)
         if (v->topics[i].told.is_others)
-            look_at_others(co, &cluster, v, &v->topics[i]);
+            look_at_others(&l, &v->topics[i]);
     cluster_view_free(&cluster);
+    cluster_survey_free(&plan);
 }
 
 /* ---- what its owner found ---- */
@@ -163,18 +265,33 @@ static void add_checks(struct str body, struct doctor_list *l)
                                           .fix = text_of(l->arena, c, "/fix")});
 }
 
-static void append_age(const struct coordinator_view *v, const struct told_topic *told,
-                       struct buf *message)
+/* Who has it, and when somebody told of it. */
+static void put_news(const struct coordinator_view *v, const struct told_topic *told,
+                     struct buf *message)
 {
-    if (told->at_ms == 0) {
+    if (told->at_ms == 0 && told->owner.len == 0) {
         buf_append(message, STR("no node has told of this topic yet"));
         return;
     }
-    buf_printf(message, "%s, node %" STR_FMT ", last told of it ",
+    if (told->at_ms == 0 || (told->moved_ms != 0 && !told->is_left)) {
+        buf_printf(message, "its owner, %" STR_FMT ", has told nothing of it yet, for ",
+                   STR_ARG(told->owner));
+        human_seconds(message, (double)(v->now_ms - told->moved_ms) / 1000);
+        return;
+    }
+    buf_printf(message, "%s, %" STR_FMT ", last told of it ",
                told->is_left ? "no node has it now; its last owner" : "its owner",
                STR_ARG(told->node));
     human_seconds(message, (double)told_age_ms(told, v->now_ms) / 1000);
     buf_append(message, STR(" ago"));
+}
+
+static enum doctor_status status_of_news(const struct coordinator_view *v,
+                                         const struct told_topic *told)
+{
+    if (told->moves)
+        return v->now_ms - told->moved_ms < MOVE_LONG_MS ? DOCTOR_OK : DOCTOR_WARN;
+    return told->is_old ? DOCTOR_FAIL : DOCTOR_OK;
 }
 
 void coordinator_check_told(const struct coordinator_view *v, const struct topic_view *t,
@@ -182,19 +299,23 @@ void coordinator_check_told(const struct coordinator_view *v, const struct topic
 {
     struct buf message = {0}, group = {0};
 
-    add_checks(t->told.body, l);
-    append_age(v, &t->told, &message);
+    if (t->told.moves) {
+        put_move(v, &t->told, &message);
+    } else {
+        add_checks(t->told.body, l);
+        put_news(v, &t->told, &message);
+    }
     buf_printf(&group, "topic %" STR_FMT, STR_ARG(t->d->name));
-    doctor_add(l,
-               &(struct doctor_check){
-                   .id = STR("topic.told"),
-                   .group = buf_str(&group),
-                   .status = t->told.is_old ? DOCTOR_FAIL : DOCTOR_OK,
-                   .message = buf_str(&message),
-                   .why = STR("perhaps no node follows this server, and what is shown of its "
-                              "tables may be wrong"),
-                   .fix = STR("see whether the nodes that millrace status lists run, and what "
-                              "their logs say")});
+    doctor_add(
+        l, &(struct doctor_check){
+               .id = STR("topic.told"),
+               .group = buf_str(&group),
+               .status = status_of_news(v, &t->told),
+               .message = buf_str(&message),
+               .why = STR("perhaps no node follows this server, and what is shown of its "
+                          "tables may be wrong"),
+               .fix = STR("see whether the nodes that millrace node list lists run, and what "
+                          "their logs say")});
     buf_free(&message);
     buf_free(&group);
 }

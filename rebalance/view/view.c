@@ -101,7 +101,7 @@ static struct coordinator_view *make(struct coordinator *co, const struct topics
     look_at_all(co, v, at);
     lock_release(&co->topics->lock);
     coordinator_look_at_kept(co, v);
-    coordinator_look_at_told(co, v);
+    coordinator_look_at_told(co, v, at == NULL);
     join_lags(v);
     return v;
 }

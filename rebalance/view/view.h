@@ -2,8 +2,8 @@
  * struct coordinator_view: the state of this node's topics and tables at one moment.
  *
  * Status, page, metrics and doctor all read this, so they agree.  It is a copy, made under the
- * node's locks without waiting for anybody.  What the engine and the store answered, and other
- * nodes told, is as of then (rebalance/watch/engine_watch.h, store_watch.h).
+ * node's locks (told.h: what it may wait for).  What the engine and the store answered, and
+ * other nodes told, is as of then (rebalance/watch/engine_watch.h, store_watch.h).
  *
  * @thread its maker's
  */

@@ -307,7 +307,7 @@ static void load(struct node *n)
 
 #define WELL_TOLD                                                                   \
     "{\"id\":\"topic.told\",\"group\":\"topic far\",\"status\":\"ok\",\"message\":" \
-    "\"its owner, node bert, last told of it "
+    "\"its owner, bert, last told of it "
 
 static void a_topic_that_nobody_told_of_is_not_well(void **state)
 {
@@ -379,12 +379,15 @@ static void what_was_told_too_long_ago_is_not_well(void **state)
     struct buf json = {0};
 
     (void)state;
-    tell("{\"topic\":{\"name\":\"far\",\"state\":\"running\"},\"tables\":[],\"checks\":[]}",
+    tell("{\"topic\":{\"name\":\"far\",\"state\":\"running\",\"lag_seconds\":7.5},\"tables\":["
+         "{\"table\":\"f.a\",\"state\":\"available\",\"lag_seconds\":7.5}],\"checks\":[]}",
          180000);
     assert_int_equal(status(&a, &json), 200);
     has(&json, "\"ok\":false");
-    has(&json, "its owner, node bert, last told of it 3 min 0 s ago");
-    has(&json, "{\"state\":\"unknown\",\"reason\":\"\",\"fix\":\"\",\"name\":\"far\"");
+    has(&json, "its owner, bert, last told of it 3 min 0 s ago");
+    has(&json, "{\"state\":\"unknown\",\"reason\":\"\",\"fix\":\"\",\"name\":\"far\","
+               "\"lag_seconds\":null");
+    has(&json, "\"table\":\"f.a\",\"lag_seconds\":null}");
     buf_free(&json);
 }
 

@@ -372,6 +372,14 @@ static void a_survey_reads_every_node_that_lives_or_says_that_nobody_answers(voi
     assert_true(s.view.is_normal);
     assert_int_equal(s.view.timeout_ms, TIMEOUT_MS);
     cluster_survey_free(&s);
+    assert_true(member_known(players[1].m, 1000, &s));
+    assert_non_null(cluster_survey_owner(&s, STR("topic/0")));
+    cluster_survey_free(&s);
+    leave(0);
+    wait_until_they_have(0, THINGS, 0);
+    assert_true(member_known(players[1].m, 1000, &s)); /* what was known is not true any more */
+    assert_int_equal(s.n, 1);
+    cluster_survey_free(&s);
     proxy_set(p, PROXY_FREEZE);
     while (member_survey(players[1].m, &s, &err) && clock_mono_ms() < began_ms + LIMIT_MS)
         cluster_survey_free(&s);

@@ -133,10 +133,44 @@ static void a_node_has_a_word_for_how_it_is(void **state)
     assert_string_equal(cluster_survey_word(&s, STR("2")), "evacuating");
     name_set_clear(&s.nodes[1].jobs);
     assert_string_equal(cluster_survey_word(&s, STR("2")), "evacuated");
+    node_data_free(&s.nodes[--s.n]);
+    cluster_survey_add(&s, STR("2"), STR(NODE("2", "CLEAN", "5", "")));
+    assert_string_equal(cluster_survey_word(&s, STR("2")),
+                        "evacuating"); /* it has not answered */
+    name_set_clear(&s.state.evacuated);
+    assert_string_equal(cluster_survey_word(&s, STR("2")), "rebalancing");
+    s.nodes[1].status = NODE_CLEAN_OK;
+    assert_string_equal(cluster_survey_word(&s, STR("2")), "waiting");
     s.state.session = 6;
     assert_string_equal(cluster_survey_word(&s, STR("1")), "rebalancing");
     cluster_survey_add(&s, STR("4"), STR("no data"));
     assert_string_equal(cluster_survey_word(&s, STR("4")), "starting");
+}
+
+static void assert_owner(const char *thing, const char *id)
+{
+    const struct node_data *owner = cluster_survey_owner(&s, str_from(thing));
+
+    if (id == NULL)
+        assert_null(owner);
+    else if (owner == NULL)
+        fail_msg("%s has no owner", thing);
+    else
+        assert_true(str_equal(buf_str(&owner->id), str_from(id)));
+}
+
+static void the_newest_session_says_who_owns_a_topic(void **state)
+{
+    (void)state;
+    assert_owner("topic/a", "1");
+    assert_owner("topic/x", NULL);
+    cluster_survey_add(&s, STR("3"), STR(NODE("3", "CLEAN", "4", "\"topic/a\",\"topic/x\"")));
+    assert_owner("topic/a", "1");
+    assert_owner("topic/x", "3");
+    (void)name_set_add(&s.state.left_out, STR("3"));
+    assert_owner("topic/x", NULL);
+    cluster_survey_add(&s, STR("4"), STR(NODE("4", "INIT", "6", "\"topic/a\"")));
+    assert_owner("topic/a", "4");
 }
 
 static void a_copy_outlives_what_it_was_made_of(void **state)
@@ -163,6 +197,7 @@ int main(void)
         CHANGE_TEST(a_node_that_came_or_is_admitted_gets_topics),
         CHANGE_TEST(a_node_that_was_left_out_counts_once_it_has_ended_its_work),
         CHANGE_TEST(a_node_has_a_word_for_how_it_is),
+        CHANGE_TEST(the_newest_session_says_who_owns_a_topic),
         CHANGE_TEST(a_copy_outlives_what_it_was_made_of),
     };
 

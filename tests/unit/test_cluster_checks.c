@@ -77,8 +77,8 @@ static void a_cluster_that_waits_is_not_well(void **state)
     (void)state;
     v.is_normal = false;
     assert_says(DOCTOR_WARN, "cluster.normal", "not normal", "node list");
-    buf_append(&v.waits, STR("waits for node shop-2 to end rebalance 12"));
-    assert_says(DOCTOR_WARN, "cluster.normal", "waits for node shop-2", "node list");
+    buf_append(&v.waits, STR("waits for shop-2 to end rebalance 12"));
+    assert_says(DOCTOR_WARN, "cluster.normal", "waits for shop-2", "node list");
 }
 
 static void topics_that_nobody_may_have_are_a_failure(void **state)

@@ -430,7 +430,7 @@ static void whoever_does_not_stop_in_time_is_left_out_until_it_has(void **state)
     ask(0, BARRIER_ASK_EVACUATE, STR("n01"), STR(""));
     world_run(&world, 4000);
     assert_true(barrier_waits_for(world.nodes[0].machine, &text));
-    assert_non_null(strstr(text.ptr, "waits for node n01 to stop what it gives away"));
+    assert_non_null(strstr(text.ptr, "waits for n01 to stop what it gives away"));
     world_run(&world, 7000);
     assert_int_equal(owned_by(1), 0);
     for (size_t t = 0; t < 9; t++)

@@ -62,7 +62,7 @@ static const struct look {
     {"returning", "◐", "34"}, {"normal", "●", "32"},    {"rebalancing", "◐", "34"},
     {"starting", "◐", "34"},  {"left out", "■", "31"},  {"evacuating", "◐", "34"},
     {"evacuated", "○", "2"},  {"gone", "▲", "33"},      {"shut down", "▲", "33"},
-    {"lives", "●", "32"},
+    {"lives", "●", "32"},     {"moving", "◐", "34"},
 };
 
 static void add_state(struct buf *out, struct render_style style, struct str word)

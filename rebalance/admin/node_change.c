@@ -18,6 +18,7 @@ struct changing {
     struct node_list nodes;
     const struct node_entry *node; /* NULL: none, or any */
     struct cluster_change change;
+    struct buf note; /* why there is nothing to do; empty: there is */
 };
 
 static const char *const names[] = {
@@ -110,6 +111,78 @@ static bool find_node(struct changing *c, struct err *err)
                                              : true;
 }
 
+/* ---- nothing to do ---- */
+
+static bool is_evacuated(const struct changing *c)
+{
+    return name_set_has(&c->nodes.survey.state.evacuated, c->node->id);
+}
+
+static bool is_wished(const struct changing *c, struct str thing)
+{
+    return cluster_state_wish(&c->nodes.survey.state, thing).len > 0;
+}
+
+/* Whether a person moved the thing, or one that goes with it. */
+static bool is_any_wished(const struct changing *c)
+{
+    const struct barrier_thing *t = thing_of(c);
+
+    for (size_t i = 0; t->group.len > 0 && i < c->change.n_things; i++)
+        if (str_equal(c->change.things[i].group, t->group) &&
+            is_wished(c, c->change.things[i].name))
+            return true;
+    return is_wished(c, c->change.thing);
+}
+
+static void note_move(struct changing *c)
+{
+    const struct cluster_survey *s = &c->nodes.survey;
+    const struct node_data *owner = cluster_survey_owner(s, c->change.thing);
+
+    if (c->node == NULL && !is_any_wished(c))
+        buf_printf(&c->note,
+                   "nobody has moved topic %" STR_FMT
+                   " to a node, so the cluster chooses already; nothing to do",
+                   STR_ARG(c->r->topic));
+    else if (c->node != NULL && owner != NULL && str_equal(buf_str(&owner->id), c->node->id) &&
+             str_equal(cluster_state_wish(&s->state, c->change.thing), c->node->id))
+        buf_printf(&c->note,
+                   "topic %" STR_FMT " was moved to %" STR_FMT
+                   " already, and is there; nothing to do",
+                   STR_ARG(c->r->topic), STR_ARG(c->node->name));
+}
+
+/* While a rebalance runs, or is due, nobody knows. */
+static void note_rebalance(struct changing *c)
+{
+    struct buf lines = {0};
+
+    if (c->nodes.survey.view.is_normal &&
+        cluster_change_list(&lines, &c->change, &c->nodes.survey) == 0)
+        buf_append(&c->note, STR("the topics are shared evenly already; nothing to do"));
+    buf_free(&lines);
+}
+
+static void find_note(struct changing *c)
+{
+    switch (c->r->ask) {
+    case BARRIER_ASK_REBALANCE: note_rebalance(c); break;
+    case BARRIER_ASK_MOVE: note_move(c); break;
+    case BARRIER_ASK_ADMIT:
+        if (!is_evacuated(c))
+            buf_printf(&c->note, "%" STR_FMT " takes topics already%s; nothing to do",
+                       STR_ARG(c->node->name), c->node->lives ? "" : ", once it lives");
+        break;
+    case BARRIER_ASK_EVACUATE:
+        if (is_evacuated(c) && (!c->node->lives || strcmp(c->node->state, "evacuated") == 0))
+            buf_printf(&c->note, "%" STR_FMT " is evacuated already; nothing to do",
+                       STR_ARG(c->node->name));
+        break;
+    case BARRIER_ASK_FORGET: break;
+    }
+}
+
 /* ---- the answer ---- */
 
 static void put_lines(struct json_writer *w, struct str lines)
@@ -154,12 +227,15 @@ static void answer(const struct changing *c, struct buf *json)
     json_put_bool(&w, STR("dry_run"), c->r->dry_run);
     json_write_key(&w, STR("moves"));
     put_lines(&w, buf_str(&lines));
+    json_put_string(&w, STR("note"), buf_str(&c->note));
     json_close_object(&w);
     buf_free(&lines);
 }
 
 static bool ask(struct coordinator *co, const struct changing *c, struct err *err)
 {
+    if (c->note.len > 0)
+        return true;
     if (!cluster_ask(co->cluster, c->r->ask, c->change.node, c->change.thing, err))
         return false;
     log_info("a person asked the cluster", KV("action", names[c->r->ask]),
@@ -180,10 +256,13 @@ bool coordinator_change_nodes(struct coordinator *co, const struct node_request 
     c.arena = arena_new();
     find_things(co, &c);
     ok = (r->ask != BARRIER_ASK_MOVE || find_topic(&c, err)) &&
-         node_list_load(co, &c.nodes, err) && find_node(&c, err) &&
-         (r->dry_run || ask(co, &c, err));
+         node_list_load(co, &c.nodes, err) && find_node(&c, err);
+    if (ok)
+        find_note(&c);
+    ok = ok && (r->dry_run || ask(co, &c, err));
     if (ok)
         answer(&c, json);
+    buf_free(&c.note);
     node_list_free(&c.nodes);
     arena_free(c.arena);
     return ok;

@@ -8,9 +8,12 @@
 #include "src/format/json.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #define LIMIT_MS     120000 /* for all to move: twice what nodes get to stop and to start */
+#define START_MS     30000  /* for the topic to run then */
+#define TROUBLE_MS   5000   /* ... if it says why it does not */
 #define POLL_MS      300
 #define FIRST_SAY_MS 2000
 #define SAY_MS       10000
@@ -19,6 +22,7 @@
 struct node_wish {
     const char *plural, *action; /* of the route */
     const char *question;
+    bool is_of_topic;
 };
 
 /* ---- what moves ---- */
@@ -48,8 +52,29 @@ static void add_lines(struct buf *out, struct str json)
     buf_free(&line);
 }
 
+/* Says why there is nothing to do. */
+static bool has_note(struct str json)
+{
+    struct buf note = {0};
+    const bool has = json_find_text(json, "/note", &note) && note.len > 0;
+
+    buf_free(&note);
+    return has;
+}
+
+static void view_note(struct buf *out, struct render_style style, struct str json)
+{
+    (void)style;
+    render_value(out, (struct render_style){0}, json, "/note", RENDER_TEXT);
+    buf_append_char(out, '\n');
+}
+
 static void view_moves(struct buf *out, struct render_style style, struct str json)
 {
+    if (has_note(json)) {
+        view_note(out, style, json);
+        return;
+    }
     if (count_at(json, "/moves") == 0)
         buf_append(out, STR("nothing moves\n"));
     add_lines(out, json);
@@ -73,40 +98,80 @@ static void view_done(struct buf *out, struct render_style style, struct str jso
     buf_append(out, STR("done: millrace node list shows which node has which topic\n"));
 }
 
-/* ---- waiting ---- */
+/* ---- waiting for the cluster ---- */
+
+static void nap(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = POLL_MS * 1000000}, NULL);
+}
+
+static int fail(enum err_kind kind, enum command_exit code, const struct buf *text)
+{
+    return report_error(&(struct report){.kind = kind, .exit = code, .message = buf_str(text)});
+}
+
+/* Returns the member of the list with this text; false: there is none. */
+static bool find_item(struct str json, const char *list, const char *member, struct str text,
+                      struct str *item)
+{
+    struct json_reader r;
+    struct str items;
+    bool found = false;
+
+    if (!json_find(json, list, &items))
+        return false;
+    json_reader_init(&r, items);
+    if (!json_enter_array(&r))
+        return false;
+    while (!found && json_next_element(&r) && json_read_raw(&r, item)) {
+        struct buf value = {0};
+
+        found = json_find_text(*item, member, &value) && str_equal(buf_str(&value), text);
+        buf_free(&value);
+    }
+    return found;
+}
 
 static void add_slow(struct buf *out, struct str item)
 {
     struct buf state = {0};
 
     if (json_find_text(item, "/state", &state) &&
-        str_equal(buf_str(&state), STR("rebalancing"))) {
-        buf_append(out, out->len > 0 ? STR(", ") : STR(" (not ready: "));
+        (str_equal(buf_str(&state), STR("rebalancing")) ||
+         str_equal(buf_str(&state), STR("evacuating")))) {
+        buf_append(out, out->len > 0 ? STR(", ") : STR(""));
         render_value(out, (struct render_style){0}, item, "/name", RENDER_TEXT);
     }
     buf_free(&state);
 }
 
-/* Says for whom the cluster waits, and which nodes are not ready. */
-static void put_waits(struct buf *out, struct str nodes)
+/* Lists the nodes that have not done what the others wait for. */
+static void list_slow(struct buf *out, struct str nodes)
 {
     struct json_reader r;
-    struct buf waits = {0}, slow = {0};
     struct str items, item;
+
+    if (!json_find(nodes, "/items", &items))
+        return;
+    json_reader_init(&r, items);
+    if (json_enter_array(&r))
+        while (json_next_element(&r) && json_read_raw(&r, &item))
+            add_slow(out, item);
+}
+
+/* The node that leads the rebalance names the others by itself. */
+static void put_waits(struct buf *out, struct str nodes)
+{
+    struct buf waits = {0}, slow = {0};
 
     if (json_find_text(nodes, "/cluster/waits_for", &waits) && waits.len > 0)
         buf_printf(out, "the cluster %s", waits.ptr);
     else
         render_value(out, (struct render_style){0}, nodes, "/detail", RENDER_TEXT);
+    list_slow(&slow, nodes);
+    if (slow.len > 0 && (waits.len == 0 || strstr(waits.ptr, slow.ptr) == NULL))
+        buf_printf(out, " (not ready yet: %s)", slow.ptr);
     buf_free(&waits);
-    if (json_find(nodes, "/items", &items)) {
-        json_reader_init(&r, items);
-        if (json_enter_array(&r))
-            while (json_next_element(&r) && json_read_raw(&r, &item))
-                add_slow(&slow, item);
-    }
-    if (slow.len > 0)
-        buf_printf(out, "%s)", slow.ptr);
     buf_free(&slow);
 }
 
@@ -117,8 +182,7 @@ static int give_up(struct str nodes)
 
     buf_printf(&text, "not all has moved after %d s, and it goes on: ", LIMIT_MS / 1000);
     put_waits(&text, nodes);
-    code = report_error(
-        &(struct report){.kind = ERR_RETRY, .exit = EXIT_BUSY, .message = buf_str(&text)});
+    code = fail(ERR_RETRY, EXIT_BUSY, &text);
     buf_free(&text);
     return code;
 }
@@ -136,30 +200,125 @@ static void say_waits(struct str nodes, int64_t *next_ms)
     buf_free(&text);
 }
 
+static int ask(struct session *s, const char *path, struct buf *answer)
+{
+    struct call call = {.method = METHOD_GET};
+    int status;
+
+    buf_free(answer);
+    call_path(&call, path);
+    return session_try(s, &call, answer, &status);
+}
+
 static int wait_for_all(struct session *s)
 {
     const int64_t until_ms = clock_mono_ms() + LIMIT_MS;
     int64_t say_ms = clock_mono_ms() + FIRST_SAY_MS;
     struct buf nodes = {0};
     bool is_normal = false;
-    int code = EXIT_DONE, status;
+    int code;
 
-    while (code == EXIT_DONE) {
-        struct call call = {.method = METHOD_GET};
-
-        call_path(&call, "/api/v1/nodes");
-        code = session_try(s, &call, &nodes, &status);
-        if (code != EXIT_DONE ||
-            (json_find_bool(buf_str(&nodes), "/cluster/normal", &is_normal) && is_normal))
-            break;
+    while ((code = ask(s, "/api/v1/nodes", &nodes)) == EXIT_DONE &&
+           !(json_find_bool(buf_str(&nodes), "/cluster/normal", &is_normal) && is_normal)) {
         if (clock_mono_ms() >= until_ms) {
             code = give_up(buf_str(&nodes));
             break;
         }
         say_waits(buf_str(&nodes), &say_ms);
-        nanosleep(&(struct timespec){.tv_nsec = POLL_MS * 1000000}, NULL);
+        nap();
     }
     buf_free(&nodes);
+    return code;
+}
+
+/* ---- waiting for the topic ---- */
+
+struct moved {
+    struct buf topic, to;            /* to: empty: to any node */
+    struct buf owner, state, reason; /* as status shows it now */
+    struct buf fix;
+};
+
+static void read_into(struct buf *out, struct str json, const char *pointer)
+{
+    buf_clear(out);
+    (void)json_find_text(json, pointer, out);
+}
+
+static bool look(struct moved *m, struct str status)
+{
+    struct str item;
+
+    if (!find_item(status, "/topics", "/name", buf_str(&m->topic), &item))
+        return false;
+    read_into(&m->owner, item, "/owner");
+    read_into(&m->state, item, "/state");
+    read_into(&m->reason, item, "/reason");
+    read_into(&m->fix, item, "/fix");
+    return true;
+}
+
+static bool is_in(const struct moved *m, const char *state)
+{
+    return str_equal(buf_str(&m->state), str_from(state));
+}
+
+static bool is_there(const struct moved *m)
+{
+    return m->to.len == 0 || str_equal(buf_str(&m->owner), buf_str(&m->to));
+}
+
+static int refuse(const struct moved *m)
+{
+    struct buf text = {0};
+    int code;
+
+    if (!is_there(m) && !is_in(m, "moving"))
+        buf_printf(&text, "topic %s is at %s, as %s could not start it: see the log of %s",
+                   m->topic.ptr, m->owner.len > 0 ? m->owner.ptr : "no node", m->to.ptr,
+                   m->to.ptr);
+    else
+        buf_printf(&text, "topic %s is at %s now, and does not run there: it is %s%s%s",
+                   m->topic.ptr, m->owner.len > 0 ? m->owner.ptr : "no node",
+                   m->state.len > 0 ? m->state.ptr : "unknown", m->reason.len > 0 ? ", " : "",
+                   m->reason.len > 0 ? m->reason.ptr : "");
+    if (m->fix.len > 0)
+        buf_printf(&text, "; fix: %s", m->fix.ptr);
+    code = fail(ERR_RETRY, EXIT_FAILED, &text);
+    buf_free(&text);
+    return code;
+}
+
+/* A topic that says what is wrong gets less time; one that is on its way says so, too. */
+static int64_t limit_of(const struct moved *m)
+{
+    return is_in(m, "moving") || (is_there(m) && m->reason.len == 0) ? START_MS : TROUBLE_MS;
+}
+
+static int wait_for_topic(struct session *s, struct str answer)
+{
+    const int64_t began_ms = clock_mono_ms();
+    struct buf status = {0};
+    struct moved m = {0};
+    int code;
+
+    read_into(&m.topic, answer, "/topic");
+    read_into(&m.to, answer, "/node");
+    while ((code = ask(s, "/api/v1/status", &status)) == EXIT_DONE &&
+           look(&m, buf_str(&status)) && !(is_in(&m, "running") && is_there(&m))) {
+        if (clock_mono_ms() - began_ms >= limit_of(&m)) {
+            code = refuse(&m);
+            break;
+        }
+        nap();
+    }
+    buf_free(&status);
+    buf_free(&m.topic);
+    buf_free(&m.to);
+    buf_free(&m.owner);
+    buf_free(&m.state);
+    buf_free(&m.reason);
+    buf_free(&m.fix);
     return code;
 }
 
@@ -200,11 +359,17 @@ static int carry_out(struct session *s, const struct invocation *inv,
     const bool waits = !invocation_has(inv, "no-wait");
     struct buf answer = {0};
     int code = send(s, inv, wish, false, &answer);
+    const bool is_idle = code == EXIT_DONE && has_note(buf_str(&answer));
 
-    if (code == EXIT_DONE && waits)
+    if (code == EXIT_DONE && waits && !is_idle)
         code = wait_for_all(s);
+    if (code == EXIT_DONE && waits && !is_idle && wish->is_of_topic)
+        code = wait_for_topic(s, buf_str(&answer));
     if (code == EXIT_DONE)
-        code = session_print(inv, buf_str(&answer), waits ? view_done : view_asked);
+        code = session_print(inv, buf_str(&answer),
+                             is_idle ? view_note
+                             : waits ? view_done
+                                     : view_asked);
     buf_free(&answer);
     return code;
 }
@@ -222,7 +387,7 @@ static int change(const struct invocation *inv, const struct node_wish *wish)
     if (code == EXIT_DONE && invocation_has(inv, "dry-run"))
         code = session_print(inv, buf_str(&plan), view_moves);
     else if (code == EXIT_DONE) {
-        code = confirm(inv, wish, buf_str(&plan));
+        code = has_note(buf_str(&plan)) ? EXIT_DONE : confirm(inv, wish, buf_str(&plan));
         if (code == EXIT_DONE)
             code = carry_out(s, inv, wish);
     }
@@ -233,13 +398,14 @@ static int change(const struct invocation *inv, const struct node_wish *wish)
 
 int command_node_rebalance(const struct invocation *inv)
 {
-    return change(inv, &(struct node_wish){"/api/v1/nodes", "rebalance", "Move the topics?"});
+    return change(inv,
+                  &(struct node_wish){"/api/v1/nodes", "rebalance", "Move the topics?", false});
 }
 
 int command_node_evacuate(const struct invocation *inv)
 {
     return change(inv, &(struct node_wish){"/api/v1/nodes", "evacuate",
-                                           "Move all topics away, and give no more to"});
+                                           "Move all topics away, and give no more to", false});
 }
 
 static void view_forgotten(struct buf *out, struct render_style style, struct str json)
@@ -263,7 +429,8 @@ int command_node_forget(const struct invocation *inv)
 
 int command_node_admit(const struct invocation *inv)
 {
-    return change(inv, &(struct node_wish){"/api/v1/nodes", "admit", "Give topics again to"});
+    return change(inv,
+                  &(struct node_wish){"/api/v1/nodes", "admit", "Give topics again to", false});
 }
 
 int command_topic_move(const struct invocation *inv)
@@ -274,5 +441,5 @@ int command_topic_move(const struct invocation *inv)
         err_set(&err, ERR_REJECT, "to which node? give --to NODE, or --to any");
         return command_usage(inv, &err);
     }
-    return change(inv, &(struct node_wish){"/api/v1/topics", "move", "Move the topic"});
+    return change(inv, &(struct node_wish){"/api/v1/topics", "move", "Move the topic", true});
 }

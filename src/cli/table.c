@@ -354,7 +354,8 @@ static const struct command list[] = {
      NEED_DAEMON, command_topic_resume, NULL, 1, 1, NO_OPTIONS, "topic", false,
      "topic resume shop"},
     {"topic move", "TOPIC", "let another node follow a topic",
-     "Shows what would move, asks, and waits until the topic runs on the node.  The cluster "
+     "Shows what would move, asks, and waits until the topic runs on the node, or says why it "
+     "does not: exit code 1.  The cluster "
      "keeps it there as long as the node lives and is not evacuated, and moves other topics "
      "to share them evenly; --to any lets the cluster choose again.  Topics whose tables "
      "share an index, or that have the same group, move together.",
@@ -384,9 +385,9 @@ static const struct command list[] = {
     {"node list", "", "list the nodes that share the store",
      "For each node: its name and the start of its id, its state, its version, since when it "
      "runs, and the topics that it follows.  normal: it works; rebalancing: others wait for "
-     "it; starting: it has come; left out: it lives and did not answer; evacuating, "
-     "evacuated: it gives its topics away, or has none; shut down, gone: it does not live.  "
-     "Then for whom the cluster waits.",
+     "it; waiting: it waits for others; starting: it has come; left out: it lives and did not "
+     "answer; evacuating, evacuated: it gives its topics away, or has none; shut down, gone: "
+     "it does not live.  Then for whom the cluster waits.",
      NEED_DAEMON, command_list, "node", 0, 0, NO_OPTIONS, NULL, false, "node list"},
     {"node get", "NODE", "show one node", NULL, NEED_DAEMON, command_get, "node", 1, 1,
      NO_OPTIONS, "node", false, "node get db2"},

@@ -2,6 +2,7 @@
 
 #include "src/config/setting.h"
 
+#include "src/base/buf.h"
 #include "src/base/nearest.h"
 
 #include <ctype.h>
@@ -135,6 +136,37 @@ static const char *parse(const struct setting *s, struct str text, int64_t *numb
     return NULL;
 }
 
+/* As a person would write it. */
+static void put_value(struct buf *out, const struct setting *s, int64_t n)
+{
+    const bool is_time = s->kind == SETTING_DURATION || s->kind == SETTING_DURATION_OR_NEVER;
+    const struct unit_of *units = is_time                   ? durations
+                                  : s->kind == SETTING_SIZE ? sizes
+                                                            : counts;
+    const size_t n_units = is_time                   ? ARRAY_LEN(durations)
+                           : s->kind == SETTING_SIZE ? ARRAY_LEN(sizes)
+                                                     : ARRAY_LEN(counts);
+    const struct unit_of *best = &units[0];
+
+    for (size_t u = 0; u < n_units; u++)
+        if (n > 0 && n % units[u].factor == 0 && units[u].factor > best->factor)
+            best = &units[u];
+    buf_printf(out, "%lld%s", (long long)(n / best->factor), best->suffix);
+}
+
+static bool refuse_range(const struct setting *s, struct str text, struct err *err)
+{
+    struct buf range = {0};
+
+    put_value(&range, s, s->min);
+    buf_append(&range, STR(" to "));
+    put_value(&range, s, s->max);
+    (void)err_set(err, ERR_REJECT, "%s: %" STR_FMT " is out of range, %s", s->name,
+                  STR_ARG(text), range.ptr);
+    buf_free(&range);
+    return false;
+}
+
 bool setting_check(const struct setting *s, struct str text, struct err *err)
 {
     int64_t number;
@@ -144,8 +176,7 @@ bool setting_check(const struct setting *s, struct str text, struct err *err)
         return err_set(err, ERR_REJECT, "%s: expected %s%s, got `%" STR_FMT "`", s->name,
                        s->kind == SETTING_CHOICE ? "one of " : "", expected, STR_ARG(text));
     if (s->max != 0 && (number < s->min || number > s->max))
-        return err_set(err, ERR_REJECT, "%s: %" STR_FMT " is out of range, %lld to %lld",
-                       s->name, STR_ARG(text), (long long)s->min, (long long)s->max);
+        return refuse_range(s, text, err);
     if (s->later != NULL && (s->preset == NULL || !str_equal(text, str_from(s->preset))))
         return err_set(err, ERR_REJECT, "%s is not available yet: %s", s->name, s->later);
     return true;

@@ -1,8 +1,10 @@
 """Several daemons share one store: each topic is owned by one of them, and taken over when that one is gone."""
+import concurrent.futures
 import contextlib
 import os
 import shutil
 import signal
+import threading
 import time
 
 from kazoo.exceptions import NoNodeError, NotEmptyError
@@ -319,6 +321,66 @@ def test_a_node_that_is_away_is_a_warning_until_it_is_evacuated_or_forgotten(w):
     m.end()
 
 
+class Judged(threading.Thread):
+    """Asks nodes for their judgement all the time: nothing may fail."""
+
+    def __init__(self, *nodes):
+        super().__init__(daemon=True)
+        self.nodes, self.n, self.failed, self.done = nodes, 0, [], threading.Event()
+        self.start()
+
+    def run(self):
+        while not self.done.is_set():
+            for node in self.nodes:
+                status = node.json("status", ok=(0, 1))
+                self.failed += [(node.config["node_name"], check) for check in status["checks"] if check["status"] == "fail"]
+                self.n += 1
+
+    def end(self):
+        self.done.set()
+        self.join()
+        if self.failed or self.n < 10:
+            raise Failed(f"of {self.n} judgements {len(self.failed)} failed: {self.failed[:3]}")
+
+
+def shown(node, topic):
+    return next(t for t in node.json("status", ok=(0, 1))["topics"] if t["name"] == topic)
+
+
+def test_a_topic_on_its_way_is_neither_running_nor_a_failure(w):
+    m = Members(w, nodes=2, topics=2, cut=True).start()
+    first, second = m.nodes
+    topic = m.has("node-0")[0]
+    wait_until("both show all topics as running", lambda: all(shown(node, t)["state"] == "running" for node in m.nodes for t in m.schemas), 20, 0.2)
+    judged = Judged(first, second)
+    first.command("topic", "move", topic, "--to", "node-1", "--yes")
+    second.command("node", "evacuate", "node-1", "--yes")
+    for node in m.nodes:
+        wait_until("all run at node-0", lambda: [(t["state"], t["owner"]) for t in node.json("status")["topics"]] == [("running", "node-0")] * 2, 10, 0.2)
+    second.command("node", "admit", "node-1", "--yes")
+    wait_until("both have one", lambda: m.are_shared({"node-0", "node-1"}), 20, 0.2)
+    judged.end()
+    topic = m.has("node-0")[0]
+    m.ways[1][1].freeze()  # it cannot take what it is given
+    first.command("topic", "move", topic, "--to", "node-1", "--yes", "--no-wait")
+    wait_until("it moves", lambda: shown(first, topic)["state"] == "moving", 10, 0.1)
+    judged = Judged(first)
+
+    def moves():
+        now = shown(first, topic)
+        return (now["state"], now["owner"], now["lag_seconds"]) == ("moving", "node-1", None) and "moving to node-1 for" in now["reason"]
+
+    wait_until("it is to start there", moves, 10, 0.1)
+    stays("nobody is shown as running it", moves, 8, 0.2)
+    said(first.command("status"), "moving", "unknown")
+    judged.end()
+    m.ways[1][1].thaw()
+    wait_until("it runs there", lambda: (shown(first, topic)["state"], shown(first, topic)["owner"]) == ("running", "node-1"), 40, 0.2)
+    m.change(96)
+    m.equal()
+    m.end()
+
+
 def test_a_topic_moves_to_the_node_that_a_person_names(w):
     m = Members(w).start()
     topic = m.has("node-0")[0]
@@ -396,6 +458,54 @@ def test_wishes_that_cannot_be_met_are_refused_with_a_way_out(w):
         raise Failed(f"the coordination is away, and the checks are {status['checks']}")
     said(m.nodes[0].command("node", "list", ok=(75,)), "the coordination does not answer", "fix:")
     said(m.nodes[0].command("node", "rebalance", "--yes", ok=(75,)), "the coordination does not answer", "fix:")
+
+
+def test_what_is_so_already_is_said_and_not_done(w):
+    m = Members(w, nodes=2, topics=2).start()
+    topic = m.has("node-1")[0]
+    session = m.nodes[0].json("status")["cluster"]["session"]
+    said(m.nodes[0].command("node", "admit", "node-1"), "node-1 takes topics already; nothing to do")
+    said(m.nodes[0].command("node", "rebalance"), "shared evenly already; nothing to do")
+    said(m.nodes[0].command("topic", "move", topic, "--to", "any"), "the cluster chooses already; nothing to do")
+    said(m.nodes[0].command("topic", "move", topic, "--to", "node-1", "--yes"), "done")  # it stays there now
+    said(m.nodes[0].command("topic", "move", topic, "--to", "node-1"), "was moved to node-1 already, and is there; nothing to do")
+    if m.nodes[0].json("status")["cluster"]["session"] != session or m.listed("node-1")["moved_here"] != [topic]:
+        raise Failed(f"what was to do nothing has begun a rebalance: {m.nodes[0].json('node', 'list')}")
+    m.nodes[0].command("node", "evacuate", "node-1", "--yes")
+    said(m.nodes[0].command("node", "evacuate", "node-1"), "node-1 is evacuated already; nothing to do")
+    said(m.nodes[0].command("node", "admit", "node-1", "--yes"), "done")
+    m.end()
+
+
+def test_a_topic_that_does_not_run_where_it_was_moved_says_why(w):
+    m = Members(w, nodes=2, topics=2).start()
+    topic = m.has("node-0")[0]
+    try:
+        w.db.sql("REVOKE REPLICATION SLAVE ON *.* FROM millrace@'127.0.0.1'")
+        refused = m.nodes[0].command("topic", "move", topic, "--to", "node-1", "--yes", ok=(1,))
+        said(refused, f"topic {topic} is at node-1 now, and does not run there", "REPLICATION SLAVE")
+    finally:
+        w.db.sql("GRANT REPLICATION SLAVE ON *.* TO millrace@'127.0.0.1'")
+    m.nodes[0].command("topic", "resume", topic, ok=None)
+    m.change(97)
+    m.equal()
+    m.end()
+
+
+def test_the_node_that_hangs_is_named_while_others_wait_for_it(w):
+    m = Members(w, timeout="20s").start()
+    m.hang(m.nodes[1])
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        asked = pool.submit(m.nodes[0].command, "node", "evacuate", "node-1", "--yes")
+        listed = lambda: {node["name"]: node["state"] for node in m.nodes[0].json("node", "list")["items"]}  # noqa: E731
+        wait_until(lambda: f"the others wait; the nodes are {listed()}", lambda: listed() == {"node-0": "waiting", "node-1": "evacuating", "node-2": "waiting"}, 20, 0.2)
+        let_pass("the command says for whom it waits", 3)
+        m.nodes[1].process.send_signal(signal.SIGCONT)
+        text = asked.result().stderr
+    if "waits for node-1 to stop" not in text and "(not ready yet: node-1)" not in text or "node node-" in text:
+        raise Failed(f"it says:\n{text}")
+    wait_until("it has given all away", lambda: listed()["node-1"] == "evacuated", 30, 0.2)
+    m.end()
 
 
 def hears(m, port):

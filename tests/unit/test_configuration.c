@@ -168,6 +168,8 @@ static void what_is_wrong_is_named_with_its_place(void **state)
     refused("delivery:\n\tworkers: 3\n", ":2:");
     refused("delivery:\n  workers: many\n", "expected a whole number, got `many`");
     refused("delivery:\n  workers: 0\n", "out of range");
+    refused("coordination_timeout: 1s\n", "out of range, 2s to 2m");
+    refused("coordination_timeout: 10\n", "expected a time like 500ms, 5s, 2m or 1h");
     refused("delivery:\n  batch_bytes: 5XB\n", "a size like");
     refused("web_tls: {cert_file: a.pem}\n", "come");
     refused("delivery: {failures: 101}\n", "out of range");

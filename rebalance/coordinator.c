@@ -109,6 +109,7 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
     lock_init(&co->shape_lock, LOCK_shape_lock);
     lock_init(&co->marks_lock, LOCK_marks_lock);
     stop_init(&co->stop);
+    stop_init(&co->drained);
     co->holds = holds_new();
     co->builds = builds_new();
     co->kept = kept_indexes_new();
@@ -184,6 +185,7 @@ void coordinator_close(struct coordinator *co)
     cluster_close(co->cluster);
     coordinator_unwatch_loss(co);
     stop_fini(&co->stop);
+    stop_fini(&co->drained);
     lock_fini(&co->marks_lock);
     lock_fini(&co->shape_lock);
     lock_fini(&co->admin_lock);
@@ -337,25 +339,20 @@ bool coordinator_start(struct coordinator *co, struct err *err)
     return true;
 }
 
-static bool all_idle(struct coordinator *co)
+static bool all_are(struct coordinator *co, bool (*state)(struct pipeline *p))
 {
+    bool all = true;
+
+    lock_acquire(&co->topics->lock);
     for (struct topic *t = co->topics->first; t != NULL; t = t->next)
-        if (t->pipeline != NULL && !pipeline_idle(t->pipeline))
-            return false;
-    return true;
+        all = all && (t->pipeline == NULL || state(t->pipeline));
+    lock_release(&co->topics->lock);
+    return all;
 }
 
 static void nap(int64_t ms)
 {
     nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
-}
-
-static bool all_handed_over(struct coordinator *co)
-{
-    for (struct topic *t = co->topics->first; t != NULL; t = t->next)
-        if (t->pipeline != NULL && !pipeline_is_handed_over(t->pipeline))
-            return false;
-    return true;
 }
 
 static uint64_t count_queued(struct coordinator *co)
@@ -374,11 +371,12 @@ static enum drain_end drain_pipelines(struct coordinator *co, int64_t timeout_ms
     const int64_t until = clock_mono_ms() + timeout_ms;
     uint64_t blocked = UINT64_MAX; /* changes left when the last drain was blocked */
 
-    while (!all_idle(co)) {
+    while (!all_are(co, pipeline_idle)) {
         const int64_t left_ms = until - clock_mono_ms();
         const uint64_t queued = count_queued(co);
-        const bool handed_over =
-            all_handed_over(co); /* read before the drain: what comes during it follows */
+        const bool handed_over = all_are(
+            co,
+            pipeline_is_handed_over); /* read before the drain: what comes during it follows */
         enum drain_end end = DRAIN_DONE;
 
         if (left_ms <= 0)
@@ -401,20 +399,28 @@ static enum drain_end drain_pipelines(struct coordinator *co, int64_t timeout_ms
     return DRAIN_DONE;
 }
 
+static void quiesce(struct coordinator *co) NEEDS(co->admin_lock)
+{
+    for (struct topic *t = co->topics->first; t != NULL; t = t->next)
+        if (t->pipeline != NULL)
+            pipeline_quiesce(t->pipeline);
+}
+
 /* Deliver what was read, within the deadline.  The rest is read again after the next start. */
 static void drain(struct coordinator *co)
 {
     const struct delivery_settings settings = delivery_get(co->delivery);
 
-    for (struct topic *t = co->topics->first; t != NULL; t = t->next)
-        if (t->pipeline != NULL)
-            pipeline_quiesce(t->pipeline);
     if (!settings.drain)
         log_info("not drained: delivery.drain is false");
     else
         log_info("drained",
                  KV("end", drain_end_name(drain_pipelines(co, settings.drain_timeout_ms))),
-                 KV("complete", all_idle(co)));
+                 KV("complete", all_are(co, pipeline_idle)));
+}
+
+static void save(struct coordinator *co) NEEDS(co->admin_lock)
+{
     for (struct topic *t = co->topics->first; t != NULL; t = t->next) {
         struct err err = {0};
 
@@ -426,28 +432,56 @@ static void drain(struct coordinator *co)
     }
 }
 
+/* While a daemon stops, which may take long, no other node waits for it to give a topic back.
+ */
+static void *leaving_main(void *arg)
+{
+    struct coordinator *co = MAGIC_CAST(coordinator, arg);
+
+    do {
+        lock_acquire(&co->admin_lock);
+        coordinator_give_back(co);
+        lock_release(&co->admin_lock);
+    } while (!stop_wait(&co->drained, TICK_MS));
+    return NULL;
+}
+
+static void end_threads(struct coordinator *co)
+{
+    coordinator_join_syncs(co);
+    coordinator_join_replays(co);
+    engine_watch_join(co->engine_watch);
+    store_watch_join(co->store_watch);
+    coordinator_join_telling(co);
+    coordinator_join_looks(co);
+    delivery_drain_cancel(co->delivery); /* an exchange's */
+    verify_jobs_join(co->verifies);
+}
+
 void coordinator_stop(struct coordinator *co)
 {
+    pthread_t leaving;
+
     if (co->delivery == NULL)
         return;
     stop_set(&co->stop);
     asking_end(co->asking);
     errands_end(co->errands);
-    if (co->started) {
+    if (co->started)
         pthread_join(co->thread, NULL);
-        coordinator_join_syncs(co);
-        coordinator_join_replays(co);
-        engine_watch_join(co->engine_watch);
-        store_watch_join(co->store_watch);
-        coordinator_join_telling(co);
-        coordinator_join_looks(co);
-        delivery_drain_cancel(co->delivery); /* an exchange's */
-        verify_jobs_join(co->verifies);
-    }
+    leaving = thread_start("coordinator", leaving_main, co);
+    if (co->started)
+        end_threads(co);
     __atomic_store_n(&co->started, false, __ATOMIC_RELEASE);
     lock_acquire(&co->admin_lock);
     coordinator_ask_builds_to_stop(co); /* a build that waits for delivery ends with it */
+    quiesce(co);
+    lock_release(&co->admin_lock);
     drain(co);
+    stop_set(&co->drained);
+    pthread_join(leaving, NULL);
+    lock_acquire(&co->admin_lock);
+    save(co);
     delivery_stop(co->delivery);
     coordinator_stop_builds(co);
     for (struct topic *t = co->topics->first; t != NULL; t = t->next)

@@ -28,6 +28,7 @@ struct coordinator {
     bool has_orders;           /* atomic: the cluster wants another work of this node */
     struct delivery *delivery; /* NULL: not started */
     struct stop stop;
+    struct stop drained; /* after stop: what was read is delivered, or time is up */
     pthread_t thread, aliases_thread;
     bool started; /* atomic */
     int64_t started_ms;

@@ -311,7 +311,8 @@ void coordinator_sync_topics(struct coordinator *co)
 
         if (catalogue_pause(c, PAUSE_TOPIC, d->topics[i].name) != NULL)
             coordinator_stop_topic(co, t);
-        else if (t->pipeline == NULL && coordinator_shall_own(co, str_from(t->name)))
+        else if (t->pipeline == NULL && !stop_is_set(&co->stop) &&
+                 coordinator_shall_own(co, str_from(t->name)))
             try_start(co, t, &d->topics[i]);
     }
     coordinator_own_idle(co, c);

@@ -10,7 +10,7 @@ import time
 from kazoo.exceptions import NoNodeError, NotEmptyError
 
 import servers
-from members import Changes, Load, Members
+from members import Changes, Load, Members, Way
 from servers import Failed, let_pass, stays, wait_until
 from test_one_store import on_store
 from test_secure import certificates
@@ -401,6 +401,34 @@ def test_a_topic_moves_to_the_node_that_a_person_names(w):
         if not m.are_shared({"node-0", "node-1", "node-2"}):
             raise Failed(f"topics are at {m.owners()}")
         m.nodes[0].command("topic", "move", "none", "--to", "node-1", "--yes", ok=(1,))
+    m.equal()
+    m.end()
+
+
+def test_a_node_whose_stop_takes_long_gives_back_what_another_one_is_to_have(w):
+    m = Members(w, nodes=1, topics=2, timeout="8s")
+    engine = Way(w.engine.port)
+    slow, = m.nodes
+    slow.configure(search={"url": [f"http://127.0.0.1:{engine.port}"]},
+                   delivery={"drain_timeout": "100s", "drain_cancel_timeout": "1s", "request_timeout": "100s"})
+    m.start()
+    _, busy = m.schemas  # the first one moves
+    engine.freeze()
+    w.db.sql(f"UPDATE {busy}.thing SET a = 70 WHERE id = 1")
+    wait_until("it is sent, and not answered", lambda: slow.metric("millrace_changes_in_flight", topic=busy) > 0, 20)
+    slow.process.send_signal(signal.SIGTERM)
+    wait_until("it stops", lambda: "stopping: delivering" in slow.log_tail(10**6), 20)
+    other = m.add("other")
+    other.start()
+    wait_until("the other one has a topic", lambda: any(t["state"] == "running" and t["told_ms"] == 0 for t in other.json("status", ok=(0, 1))["topics"]), 26)
+    if slow.process.poll() is not None:
+        raise Failed("the stop did not take long")
+    engine.thaw()
+    if slow.process.wait(60) != 0:
+        raise Failed(f"it ended with {slow.process.returncode}:\n{slow.log_tail()}")
+    slow.process = None
+    m.wait_shared(1)
+    m.change(71)
     m.equal()
     m.end()
 

@@ -18,6 +18,8 @@
 #define SOON_MS  20 /* a small table is built in no time */
 #define POLL_MS  500
 #define STILL_MS 3000
+#define LATE_MS \
+    10000 /* our node may know the end of another node's build only a moment later */
 
 static void index_path(struct call *call, const char *table)
 {
@@ -271,20 +273,44 @@ static void say_letters(struct followed *f, struct str version)
     buf_free(&name);
 }
 
+/*
+ * Read the versions of the index, and again while ours is still being built, as our node knows
+ * it. *item: our version, if it is in that state; else empty.
+ */
+static int ask_versions(struct followed *f, const char *state, struct buf *answer,
+                        struct str *item)
+{
+    const int64_t until_ms = clock_mono_ms() + LATE_MS;
+    bool is_late = true;
+    int code = EXIT_DONE;
+
+    *item = (struct str){0};
+    while (is_late && code == EXIT_DONE && !interrupted) {
+        struct call call = {0};
+        struct str items, other;
+
+        get(&call, "versions", f->index.ptr);
+        code = session_ask(f->s, &call, answer);
+        if (code != EXIT_DONE || !json_find(buf_str(answer), "/items", &items) ||
+            find_item(f, items, "/state", state, item))
+            break;
+        *item = (struct str){0};
+        is_late =
+            find_item(f, items, "/state", "changing", &other) && clock_mono_ms() < until_ms;
+        if (is_late)
+            nanosleep(&(struct timespec){.tv_nsec = POLL_MS / 5 * 1000000L}, NULL);
+    }
+    return code;
+}
+
 /* The job is gone, or waits: find out whether the version is in that state, or has failed. */
 static int judge(struct followed *f, const char *state)
 {
-    struct call call = {0};
     struct buf answer = {0}, one = {0};
-    struct str items, item;
-    int code;
+    struct str item;
+    int code = ask_versions(f, state, &answer, &item);
 
-    get(&call, "versions", f->index.ptr);
-    code = session_ask(f->s, &call, &answer);
-    if (code != EXIT_DONE)
-        return code;
-    if (json_find(buf_str(&answer), "/items", &items) &&
-        find_item(f, items, "/state", state, &item)) {
+    if (code == EXIT_DONE && item.len > 0) {
         f->facts.finished = true;
         f->facts.done = f->facts.total > f->facts.done ? f->facts.total : f->facts.done;
         progress_line_show(&f->meter, &f->facts, clock_mono_ms());
@@ -293,7 +319,7 @@ static int judge(struct followed *f, const char *state)
         buf_printf(&one, "{\"schema\":\"millrace/version/1\",\"items\":[%" STR_FMT "]}",
                    STR_ARG(item));
         code = session_print(f->inv, buf_str(&one), view_built);
-    } else {
+    } else if (code == EXIT_DONE) {
         progress_line_end(&f->meter);
         code = fail_build(f);
     }

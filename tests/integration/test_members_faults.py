@@ -1,0 +1,272 @@
+"""The fault scenarios of a cluster with real processes: each phase of a rebalance, a build, more than one leader."""
+import contextlib
+import json
+import os
+import signal
+import threading
+
+from kazoo.exceptions import NoNodeError
+
+from members import Load, Members
+from servers import Failed, wait_until
+from test_one_store import store_of
+
+HELD_MS = 3000
+
+
+class Eye:
+    """What an independent client sees of the nodes and their state."""
+
+    def __init__(self, client):
+        self.client, self.sessions, self.wrong = client, {}, []
+        client.DataWatch("/search-center/state", self.take_state)
+
+    def take_state(self, data, _stat):
+        """Each session has one leader, and they rise."""
+        if not data:
+            return
+        state = json.loads(data)
+        session, leader = state["session"], state["leader"]
+        if self.sessions.setdefault(session, leader) != leader or session < max(self.sessions):
+            self.wrong.append(f"session {session} of {leader} after {self.sessions}")
+
+    def state(self):
+        return json.loads(self.client.get("/search-center/state")[0])
+
+    def node(self, node):
+        """What it says of itself; nothing if it is gone."""
+        with contextlib.suppress(NoNodeError):
+            return json.loads(self.client.get(f"/search-center/nodes/{id_of(node)}")[0])
+        return {}
+
+    def phase(self, node):
+        return self.node(node).get("node_status")
+
+    def leader(self, nodes):
+        leader = self.state()["leader"]
+        return next(node for node in nodes if id_of(node) == leader)
+
+    def wait_normal(self, m, nodes):
+        """Until the last rebalance has ended, with these nodes, and each topic is the job of one of them."""
+        things = sorted(f"topic/{schema}" for schema in m.schemas)
+        wait_until(lambda: f"the cluster is normal: {self.state()}, {[self.node(node) for node in m.nodes]}", lambda: self.is_normal(nodes, things), 40, 0.05)
+        if self.wrong:
+            raise Failed("; ".join(self.wrong))
+
+    def is_normal(self, nodes, things):
+        state, seen = self.state(), [self.node(node) for node in nodes]
+        return not state["running"] and sorted(state["members"]) == sorted(id_of(node) for node in nodes) and \
+            all(node.get("node_status") == "NORMAL" and node["session"] == state["session"] for node in seen) and \
+            sorted(job for node in seen for job in node["jobs"]) == things
+
+
+def id_of(node):
+    with open(os.path.join(node.config["data"], "node"), encoding="ascii") as f:
+        return f.read().strip()
+
+
+def restart_held(node, point):
+    """It is given a pause when it comes to this point, first if no count is given."""
+    node.stop()
+    node.start(environment={"MILLRACE_FAILPOINT": f"{point if ':' in point else point + ':1'}:wait={HELD_MS}"})
+
+
+def leads_apart(eye, m, held):
+    """The leader of the rebalance under way, and the node that neither leads nor is held."""
+    leader = eye.leader(m.nodes)
+    return leader, next(node for node in m.nodes if node not in (leader, held))
+
+
+def choose_held(m):
+    """Not the node that leads: that is the first one."""
+    return max(m.nodes, key=id_of)
+
+
+def die_in_clean(m, eye, victim):
+    """A node that is to give everything back is held while it does."""
+    held = choose_held(m)
+    restart_held(held, "topic_saved")
+    eye.wait_normal(m, m.nodes)
+    helper = min(m.nodes, key=id_of)
+    helper.command("node", "evacuate", held.config["node_name"], "--yes", "--no-wait")
+    wait_until("it is told to give back, and others have done so",
+               lambda: [eye.phase(node) for node in m.nodes].count("CLEAN_OK") == 2 and eye.phase(held) == "CLEAN", 20, 0.01)
+    leader, other = leads_apart(eye, m, held)
+    dead = {"who gives back": held, "who has given back": other, "the leader": leader}[victim]
+    session = eye.state()["session"]
+    dead.kill()
+    left = [node for node in m.nodes if node is not dead]
+    eye.wait_normal(m, left)
+    if eye.state()["session"] <= session:
+        raise Failed(f"session {session} ended, though {dead.config['node_name']} died in it")
+    if held is not dead and eye.node(held)["jobs"]:
+        raise Failed(f"the evacuated node has {eye.node(held)}")
+    dead.start()
+    left[0].command("node", "admit", held.config["node_name"], "--yes")
+    m.wait_shared(0, 1, 2)
+
+
+def die_in_init(m, eye, victim):
+    """A node that joins is held while it takes what it is given."""
+    held = choose_held(m)
+    restart_held(held, "term_taken")
+    wait_until("it takes topics, and others have what they have",
+               lambda: [eye.phase(node) for node in m.nodes].count("FINISH") == 2 and eye.phase(held) == "INIT", 20, 0.01)
+    leader, other = leads_apart(eye, m, held)
+    dead = {"who takes": held, "who has taken": other, "the leader": leader}[victim]
+    session = eye.state()["session"]
+    dead.kill()
+    left = [node for node in m.nodes if node is not dead]
+    eye.wait_normal(m, left)
+    if eye.state()["session"] <= session:
+        raise Failed(f"session {session} ended, though {dead.config['node_name']} died in it")
+    dead.start()
+    m.wait_shared(0, 1, 2)
+
+
+def make_f09(die, victim):
+    def test(w):
+        m = Members(w, topics=6, timeout="2s").start()
+        load = Load(m)
+        with m.kazoo() as client:
+            die(m, Eye(client), victim)
+        load.end()
+        m.equal()
+        m.end()
+    return test
+
+
+def more_tests(_options):
+    return {"test_f09_in_clean_" + victim.replace(" ", "_") + "_dies": make_f09(die_in_clean, victim)
+            for victim in ("who gives back", "who has given back", "the leader")} | \
+           {"test_f09_in_init_" + victim.replace(" ", "_") + "_dies": make_f09(die_in_init, victim)
+            for victim in ("who takes", "who has taken", "the leader")}
+
+
+# -- a session that ends during a build
+
+
+def term(w, topic):
+    return w.db.sql(f"SELECT term FROM {store_of(w)}.term WHERE thing = 'topic/{topic}'")[0][0]
+
+
+def begin_build(m, topic, version):
+    """At a rate at which it takes long; some of it is done."""
+    m.owner(topic).command("index", "create", f"{topic}.thing", "--rate", "300", "--no-wait")
+    index = f"{m.w.schema}-{topic}_v{version}"
+    wait_until("rows are read", lambda: built(m, index) >= 300, 30)
+    return index
+
+
+def built(m, index):
+    try:
+        return m.w.engine.count(index)
+    except Failed:
+        return 0  # it is not there yet
+
+
+def end_build(m, topic, version, index, done):
+    """At its new owner, from where it was."""
+    if built(m, index) < done:
+        raise Failed(f"{index} had {done} documents, and has {built(m, index)}")
+    owner = m.owner(topic)
+    owner.command("index", "set", f"{topic}.thing", "--rate", "0", ok=None)
+    table = lambda: next(t for t in owner.json("status", ok=(0, 1))["tables"] if t["table"] == f"{topic}.thing")
+    wait_until(lambda: f"version {version} is the current one of {table()}", lambda: table()["version"] == version, 60, 0.2)
+    at = list(m.w.engine.ask("GET", f"/_alias/{m.w.schema}-{topic}"))
+    if at != [index]:
+        raise Failed(f"searches use {at}")
+    if "index build failed" in owner.log_tail(10**6):
+        raise Failed(owner.log_tail(3000))
+
+
+def fill(m, topic):
+    m.w.db.sql("INSERT INTO thing SELECT 10000 + seq, seq FROM seq_1_to_2500", schema=topic)
+    m.equal()
+
+
+def test_f49_a_session_that_ends_during_a_build_ends_the_work_first_and_another_node_goes_on(w):
+    m = Members(w, nodes=2, topics=2, timeout="2s", cut=True).start()
+    topic, = m.has("node-0")
+    fill(m, topic)
+    load = Load(m)
+    before = term(w, topic)
+    index = begin_build(m, topic, 2)
+    with m.kazoo() as client:
+        eye = Eye(client)
+        m.ways[0]["zookeeper"].freeze()
+        wait_until("its session is over", lambda: not eye.node(m.nodes[0]), 20, 0.005)
+        if "all work on the topic has ended at once" not in m.nodes[0].log_tail(10**6):
+            raise Failed(f"its session is over, and it works on:\n{m.nodes[0].log_tail(3000)}")
+        done = built(m, index)
+        m.wait_shared(1)
+        if term(w, topic) <= before:
+            raise Failed("the topic was taken over, and its term is the same")
+    end_build(m, topic, 2, index, done)
+    m.ways[0]["zookeeper"].thaw()
+    m.wait_shared(0, 1)
+    load.end()
+    m.equal()
+    m.end()
+
+
+def test_f49_a_build_at_a_node_that_hangs_for_longer_than_its_session_goes_on_at_another_one(w):
+    m = Members(w, nodes=2, topics=2, timeout="2s").start()
+    topic, = m.has("node-0")
+    fill(m, topic)
+    load = Load(m)
+    index = begin_build(m, topic, 2)
+    m.hang(m.nodes[0])
+    done = built(m, index)
+    m.wait_shared(1)
+    m.nodes[0].process.send_signal(signal.SIGCONT)  # it sends what it had in hand, which the store and the index refuse
+    m.wait_shared(0, 1)
+    end_build(m, topic, 2, index, done)
+    load.end()
+    m.equal()
+    m.end()
+
+
+def test_who_waits_for_a_build_elsewhere_learns_of_its_end_though_this_node_knows_it_late(w):
+    m = Members(w, nodes=2, topics=4).start()
+    restart_held(m.nodes[0], "term_taken:3")  # it takes two topics as it starts, and reads no other node's changes at the third
+    m.wait_shared(0, 1)
+    topic, moved = m.has("node-1")
+    waits = threading.Thread(target=lambda: said.append(m.nodes[0].command("index", "create", f"{topic}.thing", "--wait", ok=None)))
+    said = []
+    waits.start()
+    m.nodes[1].command("topic", "move", moved, "--to", "node-0", "--yes", "--no-wait")
+    waits.join()
+    if said[0].returncode != 0 or "version 2: searches use it now" not in said[0].stdout:
+        raise Failed(f"exit {said[0].returncode}: {said[0].stdout}{said[0].stderr}")
+    m.equal()
+    m.end()
+
+
+# -- more than one leader
+
+
+def test_f55_a_late_joiner_and_a_second_leader_during_a_rebalance(w):
+    m = Members(w, topics=6, timeout="5s", cut=True).start()
+    late = m.add("late")
+    load = Load(m)
+    with m.kazoo() as client:
+        eye, held = Eye(client), max(m.nodes[:3], key=id_of)
+        restart_held(held, "topic_saved")
+        eye.wait_normal(m, m.nodes[:3])
+        min(m.nodes[:3], key=id_of).command("node", "evacuate", held.config["node_name"], "--yes", "--no-wait")
+        wait_until("it gives back", lambda: eye.phase(held) == "CLEAN", 20, 0.01)
+        leader, session = eye.leader(m.nodes[:3]), eye.state()["session"]
+        way = m.ways[m.nodes.index(leader)]["zookeeper"]
+        way.freeze()
+        places = sorted(client.get_children("/search-center/locks/rebalance"), key=lambda name: name[-10:])
+        client.delete(f"/search-center/locks/rebalance/{places[0]}")
+        late.start()
+        wait_until("another one leads", lambda: eye.state()["leader"] != id_of(leader), 20, 0.01)
+        way.thaw()
+        eye.wait_normal(m, m.nodes)
+        if eye.state()["session"] <= session or not eye.node(late)["jobs"] or eye.node(held)["jobs"]:
+            raise Failed(f"{eye.state()}, {[eye.node(node) for node in m.nodes]}")
+    load.end()
+    m.equal()
+    m.end()

@@ -1,5 +1,7 @@
 # Turns the migrations NNNN_NAME.sql, given in order, into the C array of src/store/migrate.h.
-# Comments and empty lines are left out.
+# Comments and empty lines are left out, but the first line of each says whether programs that do
+# not know the migration may use the store beside it, "-- shared: WHY", or not, "-- alone: WHY".
+# Every program that asks knows the first 13, which say nothing.
 
 BEGIN {
     print "/* Made from the migrations by sql/embed.awk. */"
@@ -25,8 +27,15 @@ FNR == 1 {
         exit 1
     }
     print "    {"
+    if (n > 13 && !/^-- (shared|alone): ./) {
+        print "sql: the first line of " file " must be \"-- shared: WHY\" or \"-- alone: WHY\"" | "cat 1>&2"
+        failed = 1
+        exit 1
+    }
     print "        .number = " n ","
     print "        .name = \"" name "\","
+    if (/^-- alone: /)
+        print "        .alone = true,"
     print "        .sql ="
 }
 

@@ -15,6 +15,7 @@
 #include "sync/definition/export.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define LOG_MAX 200
@@ -178,6 +179,20 @@ static void append_verification(struct lister *l, const struct stored_job *j)
     verify_progress_put(l->w, &p);
 }
 
+/* Set its counts, and if it is ours, why it does not go on. */
+static void look_at_unknown(struct lister *l, const struct stored_job *j, struct build_view *b)
+{
+    if (coordinator_is_others_version(l->co, j->index, j->version))
+        return;
+    b->s.phase = "unknown";
+    err_set(&b->s.why, ERR_RETRY,
+            "a newer Millrace made this %" STR_FMT
+            " job, and this one does not know what it is",
+            STR_ARG(j->kind));
+    snprintf(b->fix, sizeof(b->fix),
+             "upgrade this node, or move the topic to one that was upgraded");
+}
+
 static void append_pace(struct lister *l, const struct stored_job *j)
 {
     if (verify_jobs_have_kind(j->kind)) {
@@ -189,7 +204,9 @@ static void append_pace(struct lister *l, const struct stored_job *j)
     const struct stored_version *v = catalogue_number(l->c, j->index, j->version);
     struct build_view b = {.s = {.remaining_s = -1, .phase = "elsewhere"}};
 
-    if (!coordinator_is_others_version(l->co, j->index, j->version)) {
+    if (!str_equal(j->kind, STR(JOB_INDEX))) {
+        look_at_unknown(l, j, &b);
+    } else if (!coordinator_is_others_version(l->co, j->index, j->version)) {
         lock_acquire(&l->co->topics->lock);
         coordinator_look_at_build(l->co, l->d, l->c, v != NULL ? v : &version, &b);
         lock_release(&l->co->topics->lock);

@@ -112,10 +112,21 @@ static struct mysql_tls store_tls(const struct configuration *c)
     };
 }
 
+/* What others say to people of this program's run. */
+static void append_who(struct buf *out, const struct app *app)
+{
+    char host[256] = "";
+
+    (void)!gethostname(host, sizeof(host) - 1);
+    buf_printf(out, "%s (%s)",
+               app->settings->node_name != NULL ? app->settings->node_name : host,
+               PACKAGE_VERSION);
+}
+
 static bool open_mysql_store(struct app *app, const char *address, struct err *err)
 {
     struct store_address a;
-    struct buf lock = {0};
+    struct buf lock = {0}, who = {0};
     char *password = NULL;
     bool ok;
 
@@ -134,11 +145,14 @@ static bool open_mysql_store(struct app *app, const char *address, struct err *e
                                     .tls = store_tls(app->c),
                                     .public_key_file = app->settings->store_public_key_file};
 
-        ok = store_open_mysql(&app->store, &opt,
-                              is_shared(app->settings) ? NULL : app->node.place, err) ||
-             err_wrap(err, "store %s", address);
+        append_who(&who, app);
+        ok =
+            store_open_mysql(&app->store, &opt,
+                             is_shared(app->settings) ? NULL : app->node.place, who.ptr, err) ||
+            err_wrap(err, "store %s", address);
     }
     free(password);
+    buf_free(&who);
     buf_free(&lock);
     store_address_free(&a);
     return ok;
@@ -332,6 +346,13 @@ bool app_open(struct app **out, const struct configuration *c, struct err *err)
     return true;
 }
 
+/* What this program still did would be wrong, and others wait for its work. */
+static void end_at_once(const struct err *why)
+{
+    log_failure(LOG_ERROR, why, "the program ends at once");
+    _exit(EXIT_FAILURE);
+}
+
 bool app_start(struct app *app, struct err *err)
 {
     struct server_options opt = {
@@ -341,6 +362,7 @@ bool app_start(struct app *app, struct err *err)
         .api = app->api,
     };
 
+    store_watch_refusal(app->store, end_at_once);
     if (!server_start(&app->server, &opt, err))
         return false;
     app->started = true;

@@ -92,6 +92,15 @@ struct store_backend_ops {
      */
     bool (*define)(struct store_backend *b, struct str sql, struct err *err);
 
+    /*
+     * For a store that several share; NULL: nobody else can use it.  Call both with the schema
+     * locked.  enter: tell the others that we, who know so many migrations, use it, for as long
+     * as our connection lives.  find_older: append the names of those who know fewer.
+     */
+    bool (*enter)(struct store_backend *b, size_t n_known, struct err *err);
+    bool (*find_older)(struct store_backend *b, size_t n_known, struct buf *names,
+                       struct err *err);
+
     /* The longest text that can be bound, in bytes. */
     size_t (*text_max)(struct store_backend *b);
     void (*close)(struct store_backend *b);
@@ -100,6 +109,7 @@ struct store_backend_ops {
 /* The first member of every backend. */
 struct store_backend {
     const struct store_backend_ops *ops;
+    bool is_newer; /* a newer program has it, and we were refused (migrate.h) */
 };
 
 /* Append sql with its tokens replaced by the backend's texts. */

@@ -21,8 +21,13 @@ bool store_begin(struct store *s, struct err *err)
     lock_acquire(&s->lock);
     if (s->backend->ops->begin(s->backend, err))
         return true;
+    const bool is_newer = s->backend->is_newer;
+
     lock_release(&s->lock);
-    return err_wrap(err, "store");
+    (void)err_wrap(err, "store");
+    if (is_newer && s->refused != NULL)
+        s->refused(err);
+    return false;
 }
 
 /* The last statement of a transaction, so that others wait for its row only a moment. */

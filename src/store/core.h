@@ -32,10 +32,11 @@ void owned_fini(struct owned *all);
 struct store {
     struct lock lock; /* held through each transaction, which can block */
     struct store_backend *backend;
-    bool may_write;          /* in this transaction: it has passed a fence */
-    bool is_followed;        /* in this transaction: it changed what all nodes follow */
-    bool has_lost;           /* in this transaction: it was refused what we owned */
-    uint64_t doubts;         /* atomic */
+    bool may_write;   /* in this transaction: it has passed a fence */
+    bool is_followed; /* in this transaction: it changed what all nodes follow */
+    bool has_lost;    /* in this transaction: it was refused what we owned */
+    uint64_t doubts;  /* atomic */
+    void (*refused)(const struct err *why); /* store_watch_refusal(); NULL: nobody asks */
     const struct seal *seal; /* borrowed; NULL: passwords are stored in clear text */
     struct owned owned;      /* src/store/owned.h */
 };

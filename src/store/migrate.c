@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The value with the number of the last migration that is alone. */
+#define LEAST "migration/least"
+
 static const char create_record[] =
     "CREATE TABLE IF NOT EXISTS millrace_migration ("
     " number {number} NOT NULL PRIMARY KEY, name {key} NOT NULL, applied_ms {number} NOT NULL"
@@ -46,6 +49,12 @@ static bool apply(struct store_backend *b, const struct migration *m, struct err
 
     if (!ok)
         return false;
+    /* First: MySQL commits with each schema change, and we may die between two of them. */
+    if (m->alone)
+        ok = b->ops->run(b,
+                         "INSERT INTO setting (name, content) VALUES (?, ?)"
+                         " ON CONFLICT (name) DO UPDATE SET content = excluded.content",
+                         BINDS(TEXT(STR(LEAST)), NUMBER(m->number)), 1, err);
     while (ok && (end = strstr(sql, ";\n")) != NULL) {
         ok = define(b, (struct str){sql, (size_t)(end - sql)}, err);
         sql = end + 2;
@@ -82,6 +91,53 @@ static bool prepare(struct store_backend *b, struct err *err)
     return !empty || define(b, str_from(create_record), err);
 }
 
+/* May we, who know only our migrations, use the store? */
+static bool is_ours(struct store_backend *b, struct err *err)
+{
+    struct version_sink least = {.sink = {take_number}};
+
+    if (!b->ops->select(b, "SELECT content FROM setting WHERE name = '" LEAST "'", NO_BINDS,
+                        &least.sink, err))
+        return false;
+    b->is_newer = least.number > n_migrations;
+    return !b->is_newer ||
+           err_set(err, ERR_FATAL,
+                   "a newer Millrace has changed the store to version %lu, and this one "
+                   "(%s) works only on versions up to %zu; fix: install the newer one here, or "
+                   "restore a backup",
+                   least.number, PACKAGE_VERSION, n_migrations);
+}
+
+/* No older program may use the store if one of our migrations from `first` on is alone. */
+static bool may_apply(struct store_backend *b, size_t first, struct err *err)
+{
+    const struct migration *m = NULL;
+    struct buf names = {0};
+
+    for (size_t i = first; i < n_migrations && m == NULL; i++)
+        if (migrations[i].alone)
+            m = &migrations[i];
+    if (m == NULL || b->ops->find_older == NULL)
+        return true;
+
+    bool ok = b->ops->find_older(b, n_migrations, &names, err);
+
+    if (ok && names.len > 0)
+        ok = err_set(err, ERR_RETRY,
+                     "no older Millrace can work beside this one, as migration %u (%s) changes "
+                     "what it reads, and these use the store: %s; fix: stop them first; of a "
+                     "machine that is gone, run KILL with its connection's number in the "
+                     "store's server",
+                     m->number, m->name, names.ptr);
+    buf_free(&names);
+    return ok;
+}
+
+static bool enter(struct store_backend *b, struct err *err)
+{
+    return b->ops->enter == NULL || b->ops->enter(b, n_migrations, err);
+}
+
 static bool migrate_locked(struct store_backend *b, struct err *err)
 {
     struct version_sink found = {.sink = {take_number}};
@@ -89,15 +145,12 @@ static bool migrate_locked(struct store_backend *b, struct err *err)
     if (!prepare(b, err) || !b->ops->select(b, "SELECT MAX(number) FROM millrace_migration",
                                             NO_BINDS, &found.sink, err))
         return false;
-    if (found.number > n_migrations)
-        return err_set(err, ERR_FATAL,
-                       "the store has version %lu, but this Millrace knows only versions up to "
-                       "%zu; fix: run the newer Millrace, or restore a backup",
-                       found.number, n_migrations);
+    if (found.number > 0 && (!is_ours(b, err) || !may_apply(b, found.number, err)))
+        return false;
     for (size_t i = found.number; i < n_migrations; i++)
         if (!apply(b, &migrations[i], err))
             return false;
-    return true;
+    return enter(b, err);
 }
 
 bool migrate(struct store_backend *b, struct err *err)
@@ -105,6 +158,16 @@ bool migrate(struct store_backend *b, struct err *err)
     if (!b->ops->lock_schema(b, err))
         return false;
     bool ok = migrate_locked(b, err);
+
+    b->ops->unlock_schema(b);
+    return ok;
+}
+
+bool migrate_return(struct store_backend *b, struct err *err)
+{
+    if (!b->ops->lock_schema(b, err))
+        return false;
+    bool ok = is_ours(b, err) && enter(b, err);
 
     b->ops->unlock_schema(b);
     return ok;

@@ -7,6 +7,7 @@
 #include "src/mysql/mysql.h"
 #include "src/store/backend.h"
 #include "src/store/core.h"
+#include "src/store/migrate.h"
 #include "src/store/mysql_alone.h"
 
 #include <assert.h>
@@ -20,6 +21,9 @@ struct mysql_backend {
     struct mysql_options opt; /* we own its strings */
     struct mysql_conn *conn;  /* NULL: the next transaction connects */
     char *place;              /* whose lock each connection has; NULL: of those that share */
+    char *who;                /* we, for people */
+    unsigned sharer;          /* the number of our connection's lock among those that share */
+    bool is_open;             /* it was migrated */
     size_t packet_max;        /* the server's max_allowed_packet */
     struct buf sql;
 };
@@ -135,7 +139,7 @@ static bool connect_server(struct mysql_backend *b, struct err *err)
     if (!mysql_conn_open(&b->conn, &b->opt, err))
         return false;
     bool ok = mysql_conn_scalar(b->conn, STR("SELECT @@max_allowed_packet"), &text, err) &&
-              (b->place == NULL ? mysql_alone_share(b->conn, err)
+              (b->place == NULL ? mysql_alone_share(b->conn, &b->sharer, err)
                                 : mysql_alone_take(b->conn, b->place, err));
 
     if (ok)
@@ -158,7 +162,8 @@ static bool begin(struct store_backend *base, struct err *err)
     }
     if (!connect_server(b, err))
         return false;
-    if (mysql_conn_exec(b->conn, STR("START TRANSACTION"), err))
+    if ((!b->is_open || migrate_return(base, err)) &&
+        mysql_conn_exec(b->conn, STR("START TRANSACTION"), err))
         return true;
     disconnect(b);
     return false;
@@ -271,6 +276,21 @@ static bool define(struct store_backend *base, struct str sql, struct err *err)
     return false;
 }
 
+static bool enter(struct store_backend *base, size_t n_known, struct err *err)
+{
+    struct mysql_backend *b = mysql_of(base);
+    const struct mysql_sharer s = {.number = b->sharer, .who = b->who, .n_known = n_known};
+
+    b->is_open = b->place != NULL || mysql_alone_enter(b->conn, &s, err);
+    return b->is_open;
+}
+
+static bool find_older(struct store_backend *base, size_t n_known, struct buf *names,
+                       struct err *err)
+{
+    return mysql_alone_find_older(mysql_of(base)->conn, n_known, names, err);
+}
+
 /* In the worst case a byte is quoted as two hexadecimal digits. */
 static size_t text_max(struct store_backend *base)
 {
@@ -295,6 +315,7 @@ static void close_backend(struct store_backend *base)
     mem_free_const(b->opt.public_key_file);
     buf_free(&b->sql);
     free(b->place);
+    free(b->who);
     free(b);
 }
 
@@ -310,12 +331,14 @@ static const struct store_backend_ops ops = {
     .unlock_schema = unlock_schema,
     .is_empty = is_empty,
     .define = define,
+    .enter = enter,
+    .find_older = find_older,
     .text_max = text_max,
     .close = close_backend,
 };
 
 bool store_open_mysql(struct store **out, const struct mysql_options *opt, const char *place,
-                      struct err *err)
+                      const char *who, struct err *err)
 {
     struct mysql_backend *b = mem_alloc(1, sizeof(*b));
 
@@ -332,6 +355,7 @@ bool store_open_mysql(struct store **out, const struct mysql_options *opt, const
     b->opt.tls.key_file = mem_copy_any(opt->tls.key_file);
     b->opt.public_key_file = mem_copy_any(opt->public_key_file);
     b->place = mem_copy_any(place);
+    b->who = mem_copy_any(who);
     return store_open_backend(out, &b->base, place != NULL, err);
 }
 

@@ -145,7 +145,7 @@ bool mysql_alone_take(struct mysql_conn *c, const char *place, struct err *err)
     return ok;
 }
 
-bool mysql_alone_share(struct mysql_conn *c, struct err *err)
+bool mysql_alone_share(struct mysql_conn *c, unsigned *number, struct err *err)
 {
     uint64_t taken = 0, connection;
     bool ok = true;
@@ -155,6 +155,7 @@ bool mysql_alone_share(struct mysql_conn *c, struct err *err)
 
         of_sharer(&lock, i);
         ok = take(c, lock.ptr, 0, &taken, err);
+        *number = (unsigned)i;
         buf_free(&lock);
     }
     if (ok && taken != 1)
@@ -167,4 +168,44 @@ bool mysql_alone_share(struct mysql_conn *c, struct err *err)
                           "its server); fix: stop that one, and start it again with the same "
                           "coordination as this one",
                           (unsigned long long)connection));
+}
+
+bool mysql_alone_enter(struct mysql_conn *c, const struct mysql_sharer *s, struct err *err)
+{
+    struct buf sql = {0};
+
+    buf_printf(&sql,
+               "REPLACE INTO setting (name, content) VALUES"
+               " ('sharer/%u', CONCAT(CONNECTION_ID(), ' %zu ', ",
+               s->number, s->n_known);
+    mysql_quote_text(&sql, str_from(s->who));
+    buf_append(&sql, STR("))"));
+
+    const bool ok = mysql_conn_exec(c, buf_str(&sql), err);
+
+    buf_free(&sql);
+    return ok;
+}
+
+bool mysql_alone_find_older(struct mysql_conn *c, size_t n_known, struct buf *names,
+                            struct err *err)
+{
+    struct buf sql = {0};
+
+    buf_printf(
+        &sql,
+        "SELECT COALESCE(GROUP_CONCAT(who, ', connection ', id ORDER BY who SEPARATOR '; '), '')"
+        " FROM (SELECT CAST(SUBSTRING(name, 8) AS UNSIGNED) AS number,"
+        "  CAST(SUBSTRING_INDEX(content, ' ', 1) AS UNSIGNED) AS id,"
+        "  CAST(SUBSTRING_INDEX(SUBSTRING_INDEX(content, ' ', 2), ' ', -1) AS UNSIGNED)"
+        "  AS n_known, SUBSTRING(content, LENGTH(SUBSTRING_INDEX(content, ' ', 2)) + 2) AS who"
+        "  FROM setting WHERE name LIKE 'sharer/%%') AS sharer"
+        " WHERE n_known < %zu"
+        " AND IS_USED_LOCK(CONCAT('millrace/', number, '/', MD5(DATABASE()))) = id",
+        n_known);
+
+    const bool ok = mysql_conn_scalar(c, buf_str(&sql), names, err);
+
+    buf_free(&sql);
+    return ok;
 }

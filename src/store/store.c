@@ -43,6 +43,11 @@ void store_close(struct store *s)
     free(s);
 }
 
+void store_watch_refusal(struct store *s, void (*refused)(const struct err *why))
+{
+    s->refused = refused;
+}
+
 const char *store_kind(const struct store *s)
 {
     return s->backend->ops->kind;

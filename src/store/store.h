@@ -28,14 +28,23 @@ struct mysql_options;
 struct store;
 
 /*
- * Open the store and migrate it.  ERR_FATAL: it is from a newer version, or not a store.
+ * Open the store and migrate it.  ERR_FATAL: a newer version has it, or it is not a store.
  * ERR_RETRY: another process has the SQLite file, which serves one process at a time; the
  * message names its pid.  The folder of path must exist.
  */
 bool store_open_sqlite(struct store **out, const char *path, struct err *err) MUST_CHECK;
-/* place (node_file.h): the store is this one's alone; NULL: it is shared (mysql_alone.h). */
+/*
+ * place (node_file.h): the store is this one's alone; NULL: it is shared (mysql_alone.h).  who
+ * is the name of this program's run that others give to people.
+ */
 bool store_open_mysql(struct store **out, const struct mysql_options *opt, const char *place,
-                      struct err *err) MUST_CHECK;
+                      const char *who, struct err *err) MUST_CHECK;
+/*
+ * A newer program may change a store that others share so that this one may not use it any more
+ * (migrate.h).  Each call then fails with ERR_FATAL, and the first tells `refused`, which may
+ * hold no lock.  @thread whoever opened s, before others use it
+ */
+void store_watch_refusal(struct store *s, void (*refused)(const struct err *why));
 /*
  * The nodes that share a store on a server meet at this path of their coordination.  ERR_RETRY
  * if others share it that meet at another one; the message has the fix.

@@ -338,7 +338,7 @@ static const struct {
 /* Neither write for a topic nor are refused. */
 static const char *const others[] = {
     "open_sqlite", "open_mysql", "close",      "kind",      "set_seal",  "doubts",
-    "lose_term",   "owns",       "watch_loss", "find_term", "keep_path",
+    "lose_term",   "owns",       "watch_loss", "find_term", "keep_path", "watch_refusal",
 };
 
 static bool is_known(struct str name)

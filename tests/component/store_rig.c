@@ -29,7 +29,7 @@ bool open_store(struct store **s, struct err *err)
     if (!on_mysql)
         return store_open_sqlite(s, store_path, err);
     opt = store_options();
-    return store_open_mysql(s, &opt, NULL, err);
+    return store_open_mysql(s, &opt, NULL, "test", err);
 }
 
 void sql_beside(const char *sql)

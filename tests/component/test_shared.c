@@ -53,7 +53,7 @@ static void open_store(struct store **s)
     struct mysql_options opt = server_options();
 
     opt.database = "millrace";
-    ok(store_open_mysql(s, &opt, NULL, &err));
+    ok(store_open_mysql(s, &opt, NULL, "test", &err));
 }
 
 static void define(struct store *s)

@@ -19,17 +19,35 @@
 
 /* Versions. */
 
-static void a_newer_store_is_refused_with_both_numbers(void **state)
+#define NEWER   "INSERT INTO millrace_migration VALUES (7777, 'from the future', 0)"
+#define REFUSES "INSERT INTO setting (name, content) VALUES ('migration/least', '7776')"
+
+static void a_store_with_a_newer_migration_that_is_shared_is_used(void **state)
+{
+    (void)state;
+    close_store();
+    sql_beside(NEWER);
+    reopen();
+    ok(store_put_value(f.s, STR("a"), STR("1"), &f.err));
+}
+
+static void expect_both_numbers(void)
 {
     char ours[32];
 
-    (void)state;
     snprintf(ours, sizeof(ours), "up to %zu", n_migrations);
-    close_store();
-    sql_beside("INSERT INTO millrace_migration VALUES (7777, 'from the future', 0)");
-    refused(open_store(&f.s, &f.err), ERR_FATAL);
-    assert_non_null(strstr(f.err.msg, "7777"));
+    assert_non_null(strstr(f.err.msg, "7776"));
     assert_non_null(strstr(f.err.msg, ours));
+}
+
+static void a_store_with_a_newer_migration_that_is_not_shared_is_refused(void **state)
+{
+    (void)state;
+    close_store();
+    sql_beside(NEWER);
+    sql_beside(REFUSES);
+    refused(open_store(&f.s, &f.err), ERR_FATAL);
+    expect_both_numbers();
 }
 
 static void a_database_of_something_else_is_refused(void **state)
@@ -399,6 +417,32 @@ static void an_idle_connection_that_was_lost_is_opened_again(void **state)
     ok(store_put_value(f.s, STR("a"), STR("2"), &f.err));
 }
 
+static unsigned n_refusals;
+
+static void count_refusal(const struct err *why)
+{
+    assert_int_equal(why->kind, ERR_FATAL);
+    n_refusals++;
+}
+
+/* A newer program has changed it meanwhile, which knew nothing of us. */
+static void a_store_that_we_may_not_use_any_more_is_refused_when_we_come_back(void **state)
+{
+    (void)state;
+    n_refusals = 0;
+    store_watch_refusal(f.s, count_refusal);
+    sql_beside(NEWER);
+    kill_connections_of_the_store();
+    ok(store_put_value(f.s, STR("a"), STR("1"), &f.err));
+    sql_beside(REFUSES);
+    kill_connections_of_the_store();
+    refused(store_put_value(f.s, STR("a"), STR("2"), &f.err), ERR_FATAL);
+    expect_both_numbers();
+    assert_int_equal(n_refusals, 1);
+    sql_beside("DELETE FROM setting WHERE name = 'migration/least'");
+    ok(store_put_value(f.s, STR("a"), STR("3"), &f.err));
+}
+
 static void *save_blocked(void *arg)
 {
     struct stored_checkpoint cp = some_checkpoint(500);
@@ -487,10 +531,11 @@ static void nodes_that_start_together_get_different_terms(void **state)
     }
 }
 
-#define OF_BOTH                                                           \
-    STORE_TEST(a_newer_store_is_refused_with_both_numbers),               \
-        STORE_TEST(a_database_of_something_else_is_refused),              \
-        STORE_TEST(a_store_of_version_one_is_migrated_with_all_it_holds), \
+#define OF_BOTH                                                                   \
+    STORE_TEST(a_store_with_a_newer_migration_that_is_shared_is_used),            \
+        STORE_TEST(a_store_with_a_newer_migration_that_is_not_shared_is_refused), \
+        STORE_TEST(a_database_of_something_else_is_refused),                      \
+        STORE_TEST(a_store_of_version_one_is_migrated_with_all_it_holds),         \
         STORE_TEST(a_migration_that_was_cut_off_is_finished)
 
 int main(int argc, char **argv)
@@ -507,6 +552,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest mysql[] = {
         OF_BOTH,
         STORE_TEST(an_idle_connection_that_was_lost_is_opened_again),
+        STORE_TEST(a_store_that_we_may_not_use_any_more_is_refused_when_we_come_back),
         STORE_TEST(a_connection_lost_in_the_middle_writes_nothing),
         STORE_TEST(nodes_that_start_together_get_different_terms),
     };

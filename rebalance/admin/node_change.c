@@ -7,6 +7,7 @@
 #include "rebalance/state/parts.h"
 #include "rebalance/topic/things.h"
 
+#include "rebalance/state/pauses.h"
 #include "src/base/log.h"
 
 #include <string.h>
@@ -211,7 +212,17 @@ static void put_together(struct json_writer *w, const struct changing *c)
     json_close_array(w);
 }
 
-static void answer(const struct changing *c, struct buf *json)
+/* Such a topic does not run at its new node. */
+static bool is_paused(struct coordinator *co, struct str topic)
+{
+    struct catalogue *c = coordinator_catalogue(co);
+    const bool paused = catalogue_pause(c, PAUSE_TOPIC, topic) != NULL;
+
+    catalogue_unref(c);
+    return paused;
+}
+
+static void answer(struct coordinator *co, const struct changing *c, struct buf *json)
 {
     struct json_writer w = {.out = json};
     struct buf lines = {0};
@@ -224,6 +235,7 @@ static void answer(const struct changing *c, struct buf *json)
     json_put_string(&w, STR("id"), c->change.node);
     json_put_string(&w, STR("topic"), c->r->topic);
     put_together(&w, c);
+    json_put_bool(&w, STR("paused"), is_paused(co, c->r->topic));
     json_put_bool(&w, STR("dry_run"), c->r->dry_run);
     json_write_key(&w, STR("moves"));
     put_lines(&w, buf_str(&lines));
@@ -261,7 +273,7 @@ bool coordinator_change_nodes(struct coordinator *co, const struct node_request 
         find_note(&c);
     ok = ok && (r->dry_run || ask(co, &c, err));
     if (ok)
-        answer(&c, json);
+        answer(co, &c, json);
     buf_free(&c.note);
     node_list_free(&c.nodes);
     arena_free(c.arena);

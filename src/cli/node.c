@@ -300,8 +300,11 @@ static int wait_for_topic(struct session *s, struct str answer)
     const int64_t began_ms = clock_mono_ms();
     struct buf status = {0};
     struct moved m = {0};
+    bool is_paused;
     int code;
 
+    if (json_find_bool(answer, "/paused", &is_paused) && is_paused)
+        return EXIT_DONE;
     read_into(&m.topic, answer, "/topic");
     read_into(&m.to, answer, "/node");
     while ((code = ask(s, "/api/v1/status", &status)) == EXIT_DONE &&

@@ -400,6 +400,10 @@ def test_a_topic_moves_to_the_node_that_a_person_names(w):
         m.nodes[1].command("node", "rebalance", "--yes")
         if not m.are_shared({"node-0", "node-1", "node-2"}):
             raise Failed(f"topics are at {m.owners()}")
+    m.nodes[1].command("topic", "pause", topic)
+    for name in "node-0", "node-1":  # at one of which it is not
+        m.nodes[2].command("topic", "move", topic, "--to", name, "--yes")  # waits for no work of it
+    m.nodes[1].command("topic", "resume", topic)
         m.nodes[0].command("topic", "move", "none", "--to", "node-1", "--yes", ok=(1,))
     m.equal()
     m.end()

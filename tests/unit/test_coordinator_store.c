@@ -273,7 +273,7 @@ static size_t n_jobs(struct fixture *f)
 /* As its thread tells it at its end. */
 static void end_build(struct fixture *f, uint64_t number)
 {
-    static struct pipeline none;
+    static struct pipeline none = {.refs = 1};
     struct stored_job job = {.kind = STR("index"),
                              .index = STR("orders"),
                              .version = number,

@@ -118,7 +118,7 @@ static void store_index(void)
         &(struct promotion){.index = v.index, .number = v.number, .finished_ms = 1}, &err));
 }
 
-static struct pipeline pipeline;
+static struct pipeline pipeline = {.refs = 1};
 
 static int set_up(void **state)
 {

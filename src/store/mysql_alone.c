@@ -194,8 +194,8 @@ bool mysql_alone_find_older(struct mysql_conn *c, size_t n_known, struct buf *na
 
     buf_printf(
         &sql,
-        "SELECT COALESCE(GROUP_CONCAT(who, ', connection ', id ORDER BY who SEPARATOR '; '),"
-        " '')"
+        "SELECT COALESCE("
+        "  GROUP_CONCAT(who, ', connection ', id ORDER BY who SEPARATOR '; '), '')"
         " FROM (SELECT CAST(SUBSTRING(name, 8) AS UNSIGNED) AS number,"
         "  CAST(SUBSTRING_INDEX(content, ' ', 1) AS UNSIGNED) AS id,"
         "  CAST(SUBSTRING_INDEX(SUBSTRING_INDEX(content, ' ', 2), ' ', -1) AS UNSIGNED)"

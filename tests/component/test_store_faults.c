@@ -24,11 +24,24 @@
 
 static void a_store_with_a_newer_migration_that_is_shared_is_used(void **state)
 {
+    struct stored_dead_letter d = some_letter("1");
+    char least[96];
+    uint64_t n;
+
     (void)state;
     close_store();
     sql_beside(NEWER);
+    sql_beside("CREATE TABLE census (n BIGINT NOT NULL)");
+    sql_beside("ALTER TABLE dead_letter ADD COLUMN counted BIGINT");
+    snprintf(least, sizeof(least),
+             "INSERT INTO setting (name, content) VALUES ('migration/least', '%zu')",
+             n_migrations);
+    sql_beside(least);
     reopen();
-    ok(store_put_value(f.s, STR("a"), STR("1"), &f.err));
+    ok(store_put_dead_letters(f.s, &d, 1, &f.err));
+    reopen();
+    ok(store_n_dead_letters(f.s, STR(""), &n, &f.err));
+    assert_int_equal(n, 1);
 }
 
 static void expect_both_numbers(void)

@@ -239,6 +239,7 @@ class Members:
                      f"INSERT INTO {schema}.thing VALUES (1, 1), (2, 2)",
                      f"GRANT SELECT ON {schema}.* TO millrace@'127.0.0.1'")
         make_store(w)
+        self.tables = [(schema, "thing") for schema in self.schemas]
         self.ways, self.nodes = [], []
         source = Crossing(w.db.port, self.nodes) if cut else None
         if cut:
@@ -269,8 +270,8 @@ class Members:
         topic = self.w.definitions({"table": "thing"})["topics"][0]
         return {"topics": [topic | self.topic | {"name": schema} for schema in self.schemas],
                 "databases": [{"name": schema, "topic": schema} for schema in self.schemas],
-                "tables": [{"table": f"{schema}.thing", "index": f"{self.w.schema}-{schema}",
-                            "settings": {"number_of_shards": 1, "number_of_replicas": 0}} for schema in self.schemas]}
+                "tables": [{"table": f"{schema}.{table}", "index": f"{self.w.schema}-{schema}" + f"-{table}" * (table != "thing"),
+                            "settings": {"number_of_shards": 1, "number_of_replicas": 0}} for schema, table in self.tables]}
 
     def start(self):
         """All nodes run, and every index is built."""

@@ -314,6 +314,7 @@ class Millrace:
         self.config_file = os.path.join(self.folder, "millrace.yaml")
         self.log = os.path.join(self.folder, "log")
         self.process = None
+        self.program = BINARY
         self.config = {"listen": f"127.0.0.1:{self.port}", "data": os.path.join(self.folder, "data"),
                        "socket": short_socket(self.folder), "search": {"url": [engine.url]}}
         self.configure(**config)
@@ -337,7 +338,7 @@ class Millrace:
     def start(self, wait=True, environment=None):
         if self.process is None or self.process.poll() is not None:
             with open(self.log, "ab") as log:
-                self.process = subprocess.Popen([BINARY, "run", "--config", self.config_file],
+                self.process = subprocess.Popen([self.program, "run", "--config", self.config_file],
                                                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder,
                                                 env=os.environ | (environment or {}), start_new_session=True)
             started.append(self)
@@ -381,7 +382,7 @@ class Millrace:
 
     def command(self, *args, ok=(0,), input=None, timeout=120, environment=None):
         """Runs `millrace ARGS`; a CompletedProcess with text.  ok=None accepts every exit status."""
-        done = subprocess.run([BINARY, *args, "--config", self.config_file], input=input or "", text=True,
+        done = subprocess.run([self.program, *args, "--config", self.config_file], input=input or "", text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder,
                               timeout=timeout, check=False, env=os.environ | (environment or {}))
         if ok is not None and done.returncode not in ok:

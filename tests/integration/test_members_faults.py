@@ -5,10 +5,11 @@ import os
 import signal
 import threading
 
+import yaml
 from kazoo.exceptions import NoNodeError
 
 from members import Load, Members
-from servers import Failed, wait_until
+from servers import Failed, let_pass, stays, wait_until
 from test_one_store import store_of
 
 HELD_MS = 3000
@@ -136,11 +137,37 @@ def make_f09(die, victim):
     return test
 
 
-def more_tests(_options):
-    return {"test_f09_in_clean_" + victim.replace(" ", "_") + "_dies": make_f09(die_in_clean, victim)
-            for victim in ("who gives back", "who has given back", "the leader")} | \
-           {"test_f09_in_init_" + victim.replace(" ", "_") + "_dies": make_f09(die_in_init, victim)
-            for victim in ("who takes", "who has taken", "the leader")}
+def make_f54(minutes):
+    """While ZooKeeper is away for long, nobody works, and nodes do not grow."""
+    def test(w):
+        m = Members(w).start()
+        load = Load(m, pause=0.1)
+        let_pass("all is warm", 10)
+        before = [node.rss_kib() for node in m.nodes]
+        m.zookeeper.stop()
+        wait_until("all work has ended", lambda: not m.owners(), 20, 0.2)
+        stored = m.positions.last.copy()
+        stays("nobody works", lambda: not m.owners() and m.positions.last == stored, 60 * minutes, 2)
+        after = [node.rss_kib() for node in m.nodes]
+        if any(now > was + 16 * 1024 for was, now in zip(before, after)):
+            raise Failed(f"the nodes had {before} KiB, and have {after} KiB")
+        m.zookeeper.start()
+        m.wait_shared(0, 1, 2)
+        load.end()
+        m.equal(120)
+        m.end()
+        print(f"# resident before {before} KiB, after {minutes} minutes {after} KiB")
+    return test
+
+
+def more_tests(options):
+    tests = {"test_f09_in_clean_" + victim.replace(" ", "_") + "_dies": make_f09(die_in_clean, victim)
+             for victim in ("who gives back", "who has given back", "the leader")} | \
+            {"test_f09_in_init_" + victim.replace(" ", "_") + "_dies": make_f09(die_in_init, victim)
+             for victim in ("who takes", "who has taken", "the leader")}
+    if options.minutes:
+        tests["test_f54_while_zookeeper_is_away_for_long_nobody_works_and_nobody_grows"] = make_f54(options.minutes)
+    return tests
 
 
 # -- a session that ends during a build
@@ -170,7 +197,7 @@ def end_build(m, topic, version, index, done):
     if built(m, index) < done:
         raise Failed(f"{index} had {done} documents, and has {built(m, index)}")
     owner = m.owner(topic)
-    owner.command("index", "set", f"{topic}.thing", "--rate", "0", ok=None)
+    wait_until("the build runs there", lambda: owner.command("index", "set", f"{topic}.thing", "--rate", "0", ok=None).returncode == 0, 30, 0.2)
     table = lambda: next(t for t in owner.json("status", ok=(0, 1))["tables"] if t["table"] == f"{topic}.thing")
     wait_until(lambda: f"version {version} is the current one of {table()}", lambda: table()["version"] == version, 60, 0.2)
     at = list(m.w.engine.ask("GET", f"/_alias/{m.w.schema}-{topic}"))
@@ -268,5 +295,74 @@ def test_f55_a_late_joiner_and_a_second_leader_during_a_rebalance(w):
         if eye.state()["session"] <= session or not eye.node(late)["jobs"] or eye.node(held)["jobs"]:
             raise Failed(f"{eye.state()}, {[eye.node(node) for node in m.nodes]}")
     load.end()
+    m.equal()
+    m.end()
+
+
+# -- two who change definitions at once
+
+
+def more_tables(m, schema, names, **more):
+    """A file with these tables only, which apply adds to what is stored."""
+    return yaml.safe_dump({"tables": [{"table": f"{schema}.{name}", "index": f"{m.w.schema}-{schema}-{name}",
+                                       "settings": {"number_of_shards": 1, "number_of_replicas": 0}} | more for name in names]})
+
+
+def apply_at_once(m, *texts):
+    """Each at a node of its own; what became of it."""
+    done = [None] * len(texts)
+
+    def apply(i):
+        done[i] = m.nodes[i].command("apply", m.nodes[i].write("more.yaml", texts[i]), ok=None)
+
+    threads = [threading.Thread(target=apply, args=(i,)) for i in range(len(texts))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return done
+
+
+def stored_at(m):
+    """What each node has stored, without the order; the same at all, soon."""
+    def all_of():
+        return [yaml.safe_load(node.command("export").stdout) for node in m.nodes]
+
+    wait_until(lambda: f"all nodes have the same: {all_of()}", lambda: len({json.dumps(one, sort_keys=True) for one in all_of()}) == 1, 10, 0.2)
+    return {table["table"]: table for table in all_of()[0]["tables"]}
+
+
+def test_of_two_who_apply_at_once_the_second_adds_to_what_the_first_has_stored(w):
+    m = Members(w, nodes=2, topics=2).start()
+    schema, rounds = m.schemas[0], 2
+    names = [[f"thing{i}{round_}" for round_ in range(rounds)] for i in range(2)]
+    w.db.sql(*(f"CREATE TABLE {schema}.{name} (id INT PRIMARY KEY, a INT)" for name in (*sum(names, []), "east", "west")))
+    m.nodes[0].stop()  # its first apply stands still in the middle of its transaction, and the other one's begins meanwhile
+    m.nodes[0].start(environment={"MILLRACE_FAILPOINT": "definitions_replaced:1:wait=2000"})
+    m.wait_shared(0, 1)
+    for round_ in range(rounds):
+        for done in apply_at_once(m, *(more_tables(m, schema, [names[i][round_]]) for i in range(2))):
+            if done.returncode != 0:
+                raise Failed(f"round {round_}: exit {done.returncode}: {done.stdout}{done.stderr}")
+    if "a failpoint is reached" not in m.nodes[0].log_tail(10**6):
+        raise Failed("the first one did not stand still")
+    missing = {f"{schema}.{name}" for name in sum(names, [])} - set(stored_at(m))
+    if missing:
+        raise Failed(f"nobody has {missing}")
+    for done in apply_at_once(m, *(more_tables(m, schema, [names[0][0]], columns=columns) for columns in (["id"], ["id", "a"]))):
+        if done.returncode != 0:
+            raise Failed(f"the same table: exit {done.returncode}: {done.stdout}{done.stderr}")
+    if stored_at(m)[f"{schema}.{names[0][0]}"]["columns"] not in (["id"], ["id", "a"]):
+        raise Failed(f"{stored_at(m)}")
+    both = apply_at_once(m, *(more_tables(m, schema, [name], index=f"{w.schema}-one") for name in ("east", "west")))
+    told = [done for done in both if done.returncode != 0]
+    if len(told) != 1 or f"{w.schema}-one" not in told[0].stderr or len(stored_at(m).keys() & {f"{schema}.east", f"{schema}.west"}) != 1:
+        raise Failed(f"two tables for one index: {both}, and stored are {sorted(stored_at(m))}")
+    tables = [table for table in stored_at(m).values() if table["table"].startswith(f"{schema}.thing")]
+    for node in m.nodes:
+        node.write("definitions.yaml", yaml.safe_dump(m.definitions() | {"tables": tables}, sort_keys=False))
+    for name in sum(names, []):
+        m.nodes[1].build(f"{schema}.{name}")
+    w.db.sql(*(f"INSERT INTO {schema}.{name} VALUES (1, 1)" for name in sum(names, [])))
     m.equal()
     m.end()

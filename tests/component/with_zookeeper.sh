@@ -5,6 +5,7 @@
 #   ZOOKEEPER_TEST_PORT        where the server is (127.0.0.1)
 #   ZOOKEEPER_TEST_ALONE_PORT  where one of three is, whose two others do not run: it serves those only who
 #                              do not want to write
+# ZOOKEEPER_TEST_WAITERS=N has so many wait for one lock.
 set -eu
 
 fail() { # one failed test that says why, as TAP

@@ -2,6 +2,14 @@
 
 #include "tests/component/zookeeper_rig.h"
 
+#include "src/base/mem.h"
+
+#include <stdlib.h>
+
+#define WAITERS  20 /* at one lock; ZOOKEEPER_TEST_WAITERS says another number */
+#define RELEASES 100
+#define LONG_MS  40000 /* a session's time-out, as it takes long until all wait */
+
 static const struct seat_options plainly = {0};
 
 static void unlock(struct seat *s, const char *name)
@@ -45,31 +53,52 @@ static void two_locks_do_not_wait_for_one_another(void **state)
     leave_seat(&b);
 }
 
-static void three_are_granted_in_order_with_one_wake_a_release(void **state)
+/* Whoever runs this says how many; each has two threads. */
+static unsigned count_waiters(void)
 {
-    struct seat s[3];
+    const char *n = getenv("ZOOKEEPER_TEST_WAITERS");
+
+    return n != NULL ? (unsigned)strtoul(n, NULL, 10) : WAITERS;
+}
+
+static void note_wakes(struct seat *s, unsigned n, unsigned *wakes)
+{
+    for (unsigned i = 0; i < n; i++)
+        wakes[i] = wakes_of(&s[i]);
+}
+
+/* Of all who still wait. */
+static void expect_one_wake(struct seat *s, unsigned n, const unsigned *before, unsigned next)
+{
+    for (unsigned i = next; i < n; i++)
+        assert_int_equal(wakes_of(&s[i]), before[i] + (i == next ? 1 : 0));
+}
+
+static void f53_many_are_granted_in_order_with_one_wake_a_release(void **state)
+{
+    const unsigned n = count_waiters(), releases = n - 1 < RELEASES ? n - 1 : RELEASES;
+    struct seat *s = mem_alloc(n, sizeof(*s));
+    unsigned *before = mem_alloc(n, sizeof(*before));
 
     (void)state;
-    for (int i = 0; i < 3; i++) {
-        take_seat(&s[i], &plainly);
+    for (unsigned i = 0; i < n; i++) {
+        take_seat(&s[i], &(struct seat_options){.timeout_ms = LONG_MS});
         lock(&s[i], "plan");
         settle_seat(&s[i]);
+        assert_int_equal(holds(&s[i], "plan"), i == 0);
     }
-    for (int i = 0; i < 3; i++) {
-        assert_true(i == 0 || holds(&s[i], "plan"));
-        for (int j = i + 1; j < 3; j++)
-            assert_false(holds(&s[j], "plan"));
-
-        const unsigned before[] = {wakes_of(&s[0]), wakes_of(&s[1]), wakes_of(&s[2])};
-
+    for (unsigned i = 0; i < releases; i++) {
+        note_wakes(s, n, before);
         unlock(&s[i], "plan");
-        if (i < 2)
-            wait_for_event(&s[i + 1], COORDINATION_GRANTED, "plan");
-        for (int j = 0; j < 3; j++)
-            assert_int_equal(wakes_of(&s[j]), before[j] + (j == i + 1 ? 1 : 0));
+        wait_for_event(&s[i + 1], COORDINATION_GRANTED, "plan");
+        expect_one_wake(s, n, before, i + 1);
+        assert_true(holds(&s[i + 1], "plan"));
     }
-    for (int i = 0; i < 3; i++)
+    assert_int_equal(plain_count("/locks/plan"), n - releases);
+    for (unsigned i = 0; i < n; i++)
         leave_seat(&s[i]);
+    free(before);
+    free(s);
 }
 
 static void who_dies_in_the_middle_of_the_queue_grants_nobody(void **state)
@@ -287,7 +316,7 @@ static void a_lock_is_not_held_while_suspended(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup(one_who_asks_alone_is_granted, new_root),
     cmocka_unit_test_setup(two_locks_do_not_wait_for_one_another, new_root),
-    cmocka_unit_test_setup(three_are_granted_in_order_with_one_wake_a_release, new_root),
+    cmocka_unit_test_setup(f53_many_are_granted_in_order_with_one_wake_a_release, new_root),
     cmocka_unit_test_setup(who_dies_in_the_middle_of_the_queue_grants_nobody, new_root),
     cmocka_unit_test_setup(who_dies_with_the_lock_leaves_it_to_the_next, new_root),
     cmocka_unit_test_setup(a_place_whose_answer_was_lost_is_found_again, new_root),

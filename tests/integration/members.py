@@ -25,8 +25,10 @@ class Gate:
     """Connections can be held up here, in one direction or both, so that neither end hears of it."""
 
     def __init__(self):
+        self.lock = threading.Lock()
         self.there, self.back = threading.Event(), threading.Event()
         self.open = set()  # (the client's end, the server's)
+        self.half = set()  # those of which one direction has ended
         self.lost = set()
         self.thaw()
 
@@ -48,6 +50,7 @@ class Gate:
             close(*self.lost.pop())
 
     def pump(self, pair, is_there):
+        """Passes on what comes in one direction until it ends; tells whether it was the last one of the two."""
         one, other = pair if is_there else pair[::-1]
         way = self.there if is_there else self.back
         self.open.add(pair)
@@ -60,6 +63,12 @@ class Gate:
         self.open.discard(pair)
         if pair not in self.lost:
             close(*pair)
+        return self.is_last(pair)
+
+    def is_last(self, pair):
+        with self.lock:
+            self.half ^= {pair}
+            return pair not in self.half
 
 
 class Gates:
@@ -96,8 +105,12 @@ class Way(Detour, Gate):
     def pump(self, one, other):
         with self.lock:
             is_there = (one, other) in self.pairs
-        near, far = (one, other) if is_there else (other, one)
-        Gate.pump(self.gate_of(near), (near, far), is_there)
+        pair = (one, other) if is_there else (other, one)
+        if Gate.pump(self.gate_of(pair[0]), pair, is_there):
+            with self.lock:
+                self.pairs.discard(pair)
+            for end in pair:
+                end.close()
 
 
 class Crossing(Way):

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import threading
+import time
 
 import yaml
 from kazoo.exceptions import NoNodeError
@@ -167,6 +168,7 @@ def more_tests(options):
              for victim in ("who takes", "who has taken", "the leader")}
     if options.minutes:
         tests["test_f54_while_zookeeper_is_away_for_long_nobody_works_and_nobody_grows"] = make_f54(options.minutes)
+        tests["test_what_a_node_has_that_is_cut_off_can_be_moved_away"] = evacuate_who_is_cut_off
     return tests
 
 
@@ -364,5 +366,46 @@ def test_of_two_who_apply_at_once_the_second_adds_to_what_the_first_has_stored(w
     for name in sum(names, []):
         m.nodes[1].build(f"{schema}.{name}")
     w.db.sql(*(f"INSERT INTO {schema}.{name} VALUES (1, 1)" for name in sum(names, [])))
+    m.equal()
+    m.end()
+
+
+# -- a node that alone does not reach a party
+
+
+def test_who_alone_does_not_reach_a_source_or_the_engine_keeps_its_topics_and_goes_on_with_them(w):
+    m = Members(w, nodes=2, topics=2, cut=True).start()
+    (topic,), (other,) = m.has("node-0"), m.has("node-1")
+    for value, (party, there, back) in enumerate((("source", True, True), ("engine", False, True)), 201):
+        cut_until_the_other_goes_on(m, party, there, back, value, topic, other)
+        m.ways[0][party].thaw()
+        m.equal()
+    m.end()
+
+
+def shown(m, schema):
+    return m.w.engine.get(f"{m.w.schema}-{schema}", 1)["a"]
+
+
+def cut_until_the_other_goes_on(m, party, there, back, value, topic, other):
+    m.ways[0][party].freeze(there, back)
+    m.change(value)
+    wait_until("the other node goes on", lambda: shown(m, other) == value, 20)
+    stays("nothing moves", lambda: topic in m.has("node-0") and (not there or shown(m, topic) != value), 2, 0.2)
+
+
+def evacuate_who_is_cut_off(w):
+    """What it has is not awaited for longer than a node may take to give back."""
+    m = Members(w, nodes=2, topics=2, cut=True).start()
+    for value, (party, there, back) in enumerate((("source", True, True), ("engine", False, True), ("engine", True, True)), 201):
+        (topic,), (other,) = m.has("node-0"), m.has("node-1")
+        cut_until_the_other_goes_on(m, party, there, back, value, topic, other)
+        began = time.monotonic()
+        m.nodes[1].command("node", "evacuate", "node-0", "--yes")
+        wait_until("the other node has it", lambda topic=topic, value=value: shown(m, topic) == value, 20)
+        print(f"# cut off from the {party}: moved after {time.monotonic() - began:.1f} s")
+        m.ways[0][party].thaw()
+        m.nodes[1].command("node", "admit", "node-0", "--yes")
+        m.wait_shared(0, 1)
     m.equal()
     m.end()

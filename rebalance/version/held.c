@@ -30,18 +30,44 @@ static size_t count_live(struct coordinator *co)
     return n;
 }
 
-/* A topic that another node took may leave holds behind. */
-static size_t keep_ours(struct coordinator *co, struct hold *list, size_t n)
+static bool is_ours(struct coordinator *co, const struct hold *h)
 {
-    size_t n_ours = 0;
     struct str alias;
     uint64_t number;
 
+    return !coordinator_split_index_name(h->index.ptr, &alias, &number) ||
+           coordinator_owns_version(co, alias, number);
+}
+
+static bool is_paused(const struct hold *h)
+{
+    return h->is.why.origin != NULL && strcmp(h->is.why.origin, DELIVERY_PAUSED) == 0;
+}
+
+/* A topic that another node took leaves holds behind.  A pause counts at every node. */
+static size_t keep_ours(struct coordinator *co, struct hold *list, size_t n)
+{
+    size_t n_ours = 0;
+
     for (size_t i = 0; i < n; i++)
-        if (!coordinator_split_index_name(list[i].index.ptr, &alias, &number) ||
-            coordinator_owns_version(co, alias, number))
+        if (is_ours(co, &list[i]))
             list[n_ours++] = list[i];
+        else if (!is_paused(&list[i]))
+            delivery_end_hold(co->delivery, list[i].index);
     return n_ours;
+}
+
+bool coordinator_has_held(struct coordinator *co)
+{
+    struct arena *a = arena_new();
+    struct hold *list;
+    const size_t n = holds_all(co->holds, a, &list);
+    bool has = false;
+
+    for (size_t i = 0; i < n; i++)
+        has = has || is_ours(co, &list[i]);
+    arena_free(a);
+    return has;
 }
 
 static void stop(struct coordinator *co, const struct hold *h)

@@ -4,7 +4,12 @@
 
 #include "rebalance/state/parts.h"
 
-/* Stop the table of a held index that keeps others from being written. */
+/* Whether delivery holds an index that this node writes to. */
+bool coordinator_has_held(struct coordinator *co) MUST_CHECK;
+/*
+ * Stop the table of a held index that keeps others from being written, and end holds of indexes
+ * that other nodes write to now.
+ */
 void coordinator_stop_held(struct coordinator *co) NEEDS(co->admin_lock);
 
 #endif

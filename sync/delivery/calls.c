@@ -222,6 +222,11 @@ void delivery_probe(struct delivery *d)
     post(d, message_new(MESSAGE_PROBE));
 }
 
+void delivery_end_hold(struct delivery *d, struct str index)
+{
+    post(d, message_about(MESSAGE_END_HOLD, index, (struct str){0}, (struct str){0}));
+}
+
 void delivery_end_astray(struct delivery *d, struct str index)
 {
     post(d, message_about(MESSAGE_END_ASTRAY, index, (struct str){0}, (struct str){0}));

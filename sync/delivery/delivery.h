@@ -112,6 +112,12 @@ void delivery_probe(struct delivery *d);
 void delivery_end_astray(struct delivery *d, struct str index);
 
 /*
+ * Another daemon writes to the index now: whatever held it here is over, but for a pause.  What
+ * is queued for it must have been forgotten.  @thread any
+ */
+void delivery_end_hold(struct delivery *d, struct str index);
+
+/*
  * A person pauses the index, or lets it go on.  A paused index counts as held, under the origin
  * DELIVERY_PAUSED, and is not even tried.  It may be an index that nothing was written to yet.
  * @thread any

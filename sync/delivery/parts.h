@@ -36,6 +36,7 @@ enum message_kind {
     MESSAGE_PUT_BACK,
     MESSAGE_PROBE,
     MESSAGE_END_ASTRAY,
+    MESSAGE_END_HOLD,
     MESSAGE_PAUSE, /* the reason as routing */
     MESSAGE_UNPAUSE,
     MESSAGE_NOTE_DEAD,

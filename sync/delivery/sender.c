@@ -310,6 +310,14 @@ void sender_end_astray(struct sender *s, struct str index)
         gate_end_astray(index_queue_gate(o));
 }
 
+void sender_end_hold(struct sender *s, struct str index)
+{
+    struct index_queue *o = index_queues_find(&s->index_queues, index);
+
+    if (o != NULL)
+        index_health_end_hold(&s->health, o);
+}
+
 void sender_pause(struct sender *s, struct str index, struct str why)
 {
     struct index_queue *o = index_queues_find(&s->index_queues, index);

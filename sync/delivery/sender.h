@@ -97,13 +97,14 @@ void sender_move(struct sender *s);
 void sender_accept(struct sender *s, struct write *w);
 /*
  * See delivery_forget(), delivery_drop(), delivery_put_back(), delivery_probe(),
- * delivery_end_astray(), delivery_pause() and delivery_unpause().
+ * delivery_end_astray(), delivery_end_hold(), delivery_pause() and delivery_unpause().
  */
 void sender_forget(struct sender *s, struct str index, enum outcome how);
 void sender_drop(struct sender *s, struct str index);
 void sender_put_back(struct sender *s, struct str index, struct str routing, struct str id);
 void sender_probe(struct sender *s);
 void sender_end_astray(struct sender *s, struct str index);
+void sender_end_hold(struct sender *s, struct str index);
 void sender_pause(struct sender *s, struct str index, struct str why);
 void sender_unpause(struct sender *s, struct str index);
 

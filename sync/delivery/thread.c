@@ -98,6 +98,7 @@ static void handle(struct delivery *d, const struct message *m)
     case MESSAGE_FIND: find(d, m->question, index, id); break;
     case MESSAGE_PROBE: sender_probe(s); break;
     case MESSAGE_END_ASTRAY: sender_end_astray(s, index); break;
+    case MESSAGE_END_HOLD: sender_end_hold(s, index); break;
     case MESSAGE_PAUSE: sender_pause(s, index, routing); break;
     case MESSAGE_UNPAUSE: sender_unpause(s, index); break;
     case MESSAGE_NOTE_DEAD: letters_note(s->letters, index, routing, id, m->version); break;

@@ -128,6 +128,7 @@ bool rig_is_partly(struct rig *r); /* it takes a part of its documents */
 void rig_wait_pushed(struct rig_pusher *p); /* all; it is joined */
 void rig_wait_done(struct rig *r);          /* no ticket is open */
 void rig_wait_held(struct rig *r, bool held);
+void rig_wait_let_go(struct rig *r); /* held no more, without an event */
 void rig_wait_events(struct rig *r, enum delivery_event what, size_t n); /* or more */
 void rig_wait_partly(struct rig *r);
 void rig_wait_requests(struct rig *r, uint64_t n);

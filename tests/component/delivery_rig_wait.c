@@ -92,6 +92,11 @@ void rig_wait_held(struct rig *r, bool held)
     WAIT_UNTIL(rig_is_held(r) == held);
 }
 
+void rig_wait_let_go(struct rig *r)
+{
+    WAIT_UNTIL(!is(r, &r->reports.next_held));
+}
+
 void rig_wait_events(struct rig *r, enum delivery_event what, size_t n)
 {
     WAIT_UNTIL(rig_events(r, what) >= n);

@@ -348,6 +348,27 @@ static void a_held_index_that_is_dropped_is_held_no_more(void **state)
     assert_int_equal(rig_done(r, OUTCOME_DEFERRED), 20);
 }
 
+static void a_hold_of_an_index_that_another_daemon_writes_to_ends_quietly(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(
+        r->fake,
+        &(struct fake_rule){.act = FAKE_STATUS, .status = 401, .type = "security_exception"});
+    rig_start(r, NULL);
+    rig_index_many(r, 0, 1, 100, "body");
+    rig_wait_held(r, true);
+    delivery_forget(r->delivery, r->target, OUTCOME_DEFERRED);
+    delivery_end_hold(r->delivery, STR("orders_v2"));
+    rig_wait_done(r);
+    rig_wait_let_go(r);
+    assert_int_equal(rig_done(r, OUTCOME_DEFERRED), 1);
+    fake_search_clear_rules(r->fake);
+    rig_index_many(r, 1, 1, 100, "body");
+    rig_wait_done(r);
+    assert_int_equal(fake_search_count(r->fake, "orders_v2"), 1);
+}
+
 static void move_alias(struct rig *r, const char *alias, const char *index)
 {
     struct err err;
@@ -574,6 +595,7 @@ int main(void)
         RIG_TEST(a_document_that_spoils_its_request_is_found_when_another_one_comes),
         RIG_TEST(what_is_in_flight_while_its_index_is_dropped_is_let_go),
         RIG_TEST(a_held_index_that_is_dropped_is_held_no_more),
+        RIG_TEST(a_hold_of_an_index_that_another_daemon_writes_to_ends_quietly),
         RIG_TEST(f29_an_alias_that_somebody_moved_holds_the_index_until_it_is_back),
         RIG_TEST(an_engine_that_names_another_index_is_sent_one_document_now_and_then),
         RIG_TEST(f29_of_several_that_were_led_astray_each_is_tried_only_when_it_is_back),

@@ -437,6 +437,26 @@ def test_a_node_whose_stop_takes_long_gives_back_what_another_one_is_to_have(w):
     m.end()
 
 
+def test_the_hold_of_an_index_ends_where_its_topic_was_given_back(w):
+    m = Members(w, nodes=2, topics=2).start()
+    schema = m.schemas[0]
+    index = f"{w.schema}-{schema}_v1"
+    had = m.owner(schema)
+    other = next(node for node in m.nodes if node is not had)
+
+    def holds(node):
+        return node.metric("millrace_index_held", topic=schema, index=index) == 1
+
+    w.engine.ask("PUT", f"/{index}/_settings", {"index.blocks.write": True})
+    w.db.sql(f"UPDATE {schema}.thing SET a = 80 WHERE id = 1")
+    wait_until("the index is held", lambda: holds(had), 30)
+    m.alive().command("topic", "move", schema, "--to", other.config["node_name"], "--yes")
+    wait_until("the other node holds it instead", lambda: holds(other) and not holds(had), 60)
+    w.engine.ask("PUT", f"/{index}/_settings", {"index.blocks.write": None})
+    m.equal()
+    m.end()
+
+
 def resident(node):
     """Bytes of memory that it has now."""
     with open(f"/proc/{node.process.pid}/statm", encoding="utf-8") as f:

@@ -126,15 +126,20 @@ void gate_unpause(struct gate *g)
     g->is_paused = false;
 }
 
-void gate_drop(struct gate *g, int64_t now_ms)
+void gate_end_hold(struct gate *g, int64_t now_ms)
 {
-    gate_unpause(g);
     fuse_close(&g->fuse, now_ms);
     g->hold = HOLD_NONE;
     g->failing = false;
     g->paused_until_ms = 0;
     backoff_reset(&g->pause);
     backoff_reset(&g->probe);
+}
+
+void gate_drop(struct gate *g, int64_t now_ms)
+{
+    gate_unpause(g);
+    gate_end_hold(g, now_ms);
 }
 
 void gate_probe(struct gate *g, int64_t now_ms)

@@ -119,7 +119,9 @@ void gate_end_astray(struct gate *g);
 /* A person pauses the index: nothing goes, not even a probe, until gate_unpause(). */
 void gate_pause(struct gate *g, const struct err *why);
 void gate_unpause(struct gate *g);
-/* Drop every hold, pause and failure. */
+/* Drop every hold and failure. */
+void gate_end_hold(struct gate *g, int64_t now_ms);
+/* Drop the pause as well. */
 void gate_drop(struct gate *g, int64_t now_ms);
 /* Try now, unless writes would go to another index. */
 void gate_probe(struct gate *g, int64_t now_ms);

@@ -144,6 +144,19 @@ void index_health_unpause(struct index_health *s, struct index_queue *o)
         tell(s, o, DELIVERY_RELEASED, NULL);
 }
 
+void index_health_end_hold(struct index_health *s, struct index_queue *o)
+{
+    struct gate *g = index_queue_gate(o);
+
+    gate_end_hold(g, s->now_ms);
+    index_queue_partly(o)->since_ms = 0;
+    if (g->is_paused || !index_queue_is_told(o))
+        return;
+    index_queue_set_told(o, CURE_NONE);
+    if (s->opt->held != NULL)
+        s->opt->held(s->opt->ctx, index_queue_target(o), NULL);
+}
+
 void index_health_drop(struct index_health *s, struct index_queue *o)
 {
     if (index_queue_is_told(o))

@@ -37,6 +37,8 @@ void index_health_note_fuse(struct index_health *s, struct index_queue *o,
                             enum fuse_change change, const struct err *why);
 /* Check how long the index takes nothing, or not all, and report it. */
 void index_health_look(struct index_health *s, struct index_queue *o);
+/* The index is no longer ours: nothing but a pause holds it here.  No event. */
+void index_health_end_hold(struct index_health *s, struct index_queue *o);
 /* The index is gone: take back what was reported. */
 void index_health_drop(struct index_health *s, struct index_queue *o);
 

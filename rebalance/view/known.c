@@ -3,6 +3,7 @@
 #include "rebalance/view/known.h"
 
 #include "rebalance/state/parts.h"
+#include "rebalance/state/pauses.h"
 
 #include "rebalance/doctor/doctor.h"
 #include "rebalance/verify/schedule.h"
@@ -341,6 +342,15 @@ void coordinator_check_topic(const struct coordinator_view *v, const struct topi
             check_table(v, &v->tables[i], l);
 }
 
+/* Nobody tells of a topic that moves, but every node knows of its pause. */
+static void check_others(const struct coordinator_view *v, const struct topic_view *t,
+                         struct doctor_list *l)
+{
+    if (t->told.moves && catalogue_pause(v->catalogue, PAUSE_TOPIC, t->d->name) != NULL)
+        check_topic(v, t, l);
+    coordinator_check_told(v, t, l);
+}
+
 void coordinator_check_known(const struct coordinator_view *v, struct doctor_list *l)
 {
     if (v->cluster != NULL)
@@ -355,7 +365,7 @@ void coordinator_check_known(const struct coordinator_view *v, struct doctor_lis
             check_table(v, &v->tables[i], l);
     for (size_t i = 0; i < v->definitions->n_topics; i++)
         if (v->topics[i].told.is_others)
-            coordinator_check_told(v, &v->topics[i], l);
+            check_others(v, &v->topics[i], l);
 }
 
 /* ---- the engine and the store, as of their last answer ---- */

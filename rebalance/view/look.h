@@ -9,6 +9,8 @@
 
 #include "rebalance/view/view.h"
 
+/* Returns false if the topic is not paused. */
+bool coordinator_look_at_pause(const struct coordinator_view *v, struct topic_view *t);
 void coordinator_look_at_topic(struct coordinator *co, struct coordinator_view *v,
                                struct topic_view *t) NEEDS(co->topics->lock);
 void coordinator_look_at_table(struct coordinator *co, struct coordinator_view *v,

@@ -5,6 +5,7 @@
 #include "rebalance/cluster/cluster_survey.h"
 #include "rebalance/doctor/doctor.h"
 #include "rebalance/state/parts.h"
+#include "rebalance/view/look.h"
 #include "rebalance/view/view.h"
 
 #include "src/base/clock.h"
@@ -192,6 +193,7 @@ static void look_at_topic(const struct told_look *l, struct topic_view *t)
     t->is = condition_of(v->arena, json, &t->told);
     if (t->told.moves)
         t->is.reason = reason_of_move(v, &t->told);
+    (void)coordinator_look_at_pause(v, t); /* it counts, whoever has the topic */
 }
 
 static void look_at_others(const struct told_look *l, struct topic_view *t)

@@ -29,10 +29,10 @@ static const struct checked_table {
   gtid = {"topic.gtid",
           "such reads come later, and Millrace cannot follow the log to another server"};
 
-static void warn(struct coordinator_view *v, struct topic_view *t,
+static void warn(const struct coordinator_view *v, struct topic_view *t,
                  const struct checked_table *of, const char *fmt, ...) PRINTF_LIKE(4, 5);
 
-static void warn(struct coordinator_view *v, struct topic_view *t,
+static void warn(const struct coordinator_view *v, struct topic_view *t,
                  const struct checked_table *of, const char *fmt, ...)
 {
     char text[1024];
@@ -132,7 +132,7 @@ static void look_at_running(struct coordinator_view *v, struct topic_view *t,
     coordinator_warn_of_topic(v, t);
 }
 
-static void warn_of_pause(struct coordinator_view *v, struct topic_view *t,
+static void warn_of_pause(const struct coordinator_view *v, struct topic_view *t,
                           const struct pause *p)
 {
     const int64_t from_ms = p->needs_ms > 0 ? p->needs_ms : p->at_ms;
@@ -146,13 +146,14 @@ static void warn_of_pause(struct coordinator_view *v, struct topic_view *t,
              (v->now_ms - from_ms) / 1000, p->retention_s, STR_ARG(t->d->name));
 }
 
-static bool look_at_pause(struct coordinator_view *v, struct topic_view *t)
+bool coordinator_look_at_pause(const struct coordinator_view *v, struct topic_view *t)
 {
     const struct pause *p = catalogue_pause(v->catalogue, PAUSE_TOPIC, t->d->name);
     struct buf reason = {0}, fix = {0};
 
     if (p == NULL)
         return false;
+    t->is.state = "created";
     warn_of_pause(v, t, p);
     pause_append(&reason, p);
     buf_append(&fix, STR("millrace topic resume "));
@@ -176,7 +177,7 @@ void coordinator_look_at_topic(struct coordinator *co, struct coordinator_view *
     }
     t->lag = (struct lag){.since_ms = LAG_UNKNOWN};
     t->is = (struct condition){.state = "created", .reason = STR(""), .fix = STR("")};
-    if (look_at_pause(v, t))
+    if (coordinator_look_at_pause(v, t))
         return;
     if (topic == NULL || topic->why.kind == ERR_NONE)
         return;

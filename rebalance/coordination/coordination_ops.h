@@ -33,7 +33,8 @@ struct coordination_state {
                           * timeout_ms before; 0 if they never did */
     uint64_t session;    /* 0 before the first; another number: what the last one had is gone */
     unsigned timeout_ms; /* of the session, as the server granted it */
-    bool is_open_to_all; /* without a log-in whoever reaches the servers can change all */
+    bool is_open_to_all; /* whoever reaches the servers can change what is there; false before
+                            we may use the path */
     struct err why; /* if not connected: the last trouble; refused: the place and the fix */
 };
 

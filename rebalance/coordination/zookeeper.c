@@ -192,7 +192,6 @@ static struct zookeeper *make(const struct zookeeper_options *opt)
     z->timeout_ms = opt->timeout_ms;
     z->wake = opt->wake;
     z->wake_ctx = opt->wake_ctx;
-    z->state.is_open_to_all = opt->auth.len == 0;
     buf_append(&z->auth, opt->auth);
     buf_append(&z->tls, opt->tls);
     list_init(&z->calls);

@@ -12,6 +12,7 @@ static void end_set_up(struct zookeeper *z, bool ok, const struct err *err)
 {
     lock_acquire(&z->lock);
     z->is_set_up = ok;
+    z->state.is_open_to_all = ok && z->auth.len == 0; /* like all that we make there */
     if (ok && z->is_caught_up)
         zookeeper_session_set_status(z, COORDINATION_CONNECTED);
     else if (!ok && err->kind == ERR_REJECT)

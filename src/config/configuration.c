@@ -54,6 +54,25 @@ static void check_secret_files(const struct configuration *c, struct problems *p
     }
 }
 
+/* An empty password may be one; an empty log-in is none.  Whether it can be read, its user
+ * says. */
+static void check_login(const struct configuration *c, struct problems *problems)
+{
+    const char *file = c->settings.coordination_auth_file;
+    struct err ignored = {0};
+    char *login = NULL;
+
+    if (file == NULL || !secret_file_read(file, &login, &ignored) || login[0] != '\0') {
+        free(login);
+        return;
+    }
+    free(login);
+    problems_add(problems, SEVERITY_ERROR, place_of(c, "coordination_auth_file"),
+                 "coordination_auth_file: %s holds no log-in", file);
+    problems_fix(problems, "write one line user:password, the same at all nodes, or leave the "
+                           "setting out");
+}
+
 bool configuration_check(const struct configuration *c, struct err *err)
 {
     const struct delivery_settings *d = &c->settings.delivery;
@@ -147,6 +166,7 @@ struct configuration *configuration_load(const struct configuration_source *sour
     configuration_take_environment(c, source->environment, problems);
     configuration_take_sets(c, source->sets, source->n_sets, problems);
     check_secret_files(c, problems);
+    check_login(c, problems);
     check_together(c, problems);
     check_addresses(c, problems);
     warn_of_open_store(c, problems);

@@ -14,6 +14,7 @@ static void refuse(const struct seat_options *opt, const char *why)
     if (strstr(state_of(&a).why.msg, why) == NULL)
         fail_msg("not \"%s\": %s", why, state_of(&a).why.msg);
     assert_int_equal(state_of(&a).why.kind, ERR_REJECT);
+    assert_false(state_of(&a).is_open_to_all); /* or we would not be refused */
     assert_false(coordination_join(a.c, STR("n1"), STR(""), &err));
     leave_seat(&a);
 }

@@ -277,6 +277,40 @@ static void a_password_file_that_others_may_read_is_refused(void **state)
     buf_free(&text);
 }
 
+static void an_empty_log_in_is_refused(void **state)
+{
+    struct buf said = {0}, text = {0};
+    char login[sizeof(path) + 8];
+    struct configuration *c;
+    FILE *f;
+
+    (void)state;
+    snprintf(login, sizeof(login), "%s.login", path);
+    buf_printf(&text, "coordination_auth_file: %s\n", login);
+    for (int i = 0; i < 2; i++) {
+        f = fopen(login, "w");
+        assert_non_null(f);
+        assert_int_equal(fchmod(fileno(f), 0600), 0);
+        fputs(i == 0 ? "\n" : "mill:secret\n", f);
+        assert_int_equal(fclose(f), 0);
+        buf_clear(&said);
+        c = load(text.ptr, NULL, NULL, &said);
+        if (i == 0) {
+            assert_null(c);
+            assert_non_null(strstr(said.ptr, path)); /* the place */
+            assert_non_null(strstr(said.ptr, "coordination_auth_file: "));
+            assert_non_null(strstr(said.ptr, " holds no log-in"));
+            assert_non_null(strstr(said.ptr, "user:password"));
+        } else {
+            assert_non_null(c);
+        }
+        configuration_free(c);
+    }
+    unlink(login);
+    buf_free(&said);
+    buf_free(&text);
+}
+
 static void settings_take_variables_of_the_environment(void **state)
 {
     char workers[] = "WORKERS=6", host[] = "MILLRACE_HOST=db", password[] = "PASSWORD=null";
@@ -406,6 +440,7 @@ int main(void)
         cmocka_unit_test(a_password_in_an_address_is_refused_and_not_shown),
         cmocka_unit_test(variables_that_are_not_ours_are_warned_of),
         cmocka_unit_test(a_password_file_that_others_may_read_is_refused),
+        cmocka_unit_test(an_empty_log_in_is_refused),
         cmocka_unit_test(settings_take_variables_of_the_environment),
         cmocka_unit_test(every_value_says_where_it_comes_from),
         cmocka_unit_test(a_missing_variable_is_named_with_its_place),

@@ -404,7 +404,7 @@ def test_a_topic_moves_to_the_node_that_a_person_names(w):
     for name in "node-0", "node-1":  # at one of which it is not
         m.nodes[2].command("topic", "move", topic, "--to", name, "--yes")  # waits for no work of it
     m.nodes[1].command("topic", "resume", topic)
-        m.nodes[0].command("topic", "move", "none", "--to", "node-1", "--yes", ok=(1,))
+    m.nodes[0].command("topic", "move", "none", "--to", "node-1", "--yes", ok=(1,))
     m.equal()
     m.end()
 

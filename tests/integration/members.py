@@ -125,17 +125,22 @@ class Crossing(Way):
         return self.gates.setdefault(node.config["node_name"], Gate())
 
     def gate_of(self, near):
-        inode = socket_of(near.getpeername()[1])
-        for node in self.nodes:
-            if node.process is not None and inode in sockets_of(node.process.pid):
-                return self.gate(node)
+        """Who connects is one of the nodes, or is gone already."""
+        for _ in range(50):
+            with contextlib.suppress(OSError):
+                inode = socket_of(near.getpeername()[1], self.port)
+                for node in self.nodes:
+                    if node.process is not None and inode in sockets_of(node.process.pid):
+                        return self.gate(node)
+            let_pass("the kernel's lists change while they are read", 0.01)
         return self
 
 
-def socket_of(port):
-    """The inode of the socket at this port of 127.0.0.1, as the kernel lists it."""
+def socket_of(port, to):
+    """The inode of the socket that connects these ports of 127.0.0.1, as the kernel lists it; others may have one of them, too."""
+    ends = [f"0100007F:{port:04X}", f"0100007F:{to:04X}"]
     with open("/proc/net/tcp", encoding="ascii") as f:
-        return next((line.split()[9] for line in f if line.split()[1] == f"0100007F:{port:04X}"), None)
+        return next((line.split()[9] for line in f if line.split()[1:3] == ends), None)
 
 
 def sockets_of(pid):

@@ -391,7 +391,9 @@ def cut_until_the_other_goes_on(m, party, there, back, value, topic, other):
     m.ways[0][party].freeze(there, back)
     m.change(value)
     wait_until("the other node goes on", lambda: shown(m, other) == value, 20)
-    stays("nothing moves", lambda: topic in m.has("node-0") and (not there or shown(m, topic) != value), 2, 0.2)
+    stays(lambda: f"nothing moves from {topic} at node-0 as it is cut off from the {party}: {m.owners()}", lambda: topic in m.has("node-0"), 2, 0.2)
+    if there and shown(m, topic) == value:
+        raise Failed(f"node-0 is cut off from the {party}, and its topic goes on")
 
 
 def evacuate_who_is_cut_off(w):

@@ -156,7 +156,7 @@ static void put_brief(struct json_writer *w, const struct table_view *t)
     json_close_object(w);
 }
 
-static void compose(struct buf *body, const struct coordinator_view *v,
+static void compose(struct buf *body, int64_t started_ms, const struct coordinator_view *v,
                     const struct topic_view *t, bool brief)
 {
     struct json_writer w = {.out = body};
@@ -165,6 +165,7 @@ static void compose(struct buf *body, const struct coordinator_view *v,
     doctor_init(&l, v->arena);
     coordinator_check_topic(v, t, &l);
     json_open_object(&w);
+    json_put_i64(&w, STR("started_ms"), started_ms);
     json_write_key(&w, STR("topic"));
     coordinator_put_topic(&w, v, t);
     json_write_key(&w, STR("tables"));
@@ -188,7 +189,7 @@ static bool put(struct coordinator *co, const struct coordinator_view *v,
 {
     struct buf body = {0};
 
-    compose(&body, v, t, brief);
+    compose(&body, co->started_ms, v, t, brief);
 
     const struct stored_told told = {.topic = t->d->name,
                                      .node = str_from(co->identity.uuid),

@@ -104,13 +104,17 @@ static bool is_left(const struct told_look *l, const struct stored_told *told)
             !name_set_has(&l->cluster->live, told->node));
 }
 
-/* Whether what was told is of the owner, since its start. */
+/* Whether the owner told it, and not before it was started again. */
 static bool is_owners(const struct told_look *l, const struct node_data *owner,
                       const struct stored_told *told)
 {
-    return told != NULL && str_equal(told->node, buf_str(&owner->id)) &&
-           told->at_ms >= (int64_t)owner->started_ms &&
-           !str_equal(told->node, str_from(l->co->identity.uuid));
+    uint64_t started_ms;
+
+    if (told == NULL || !str_equal(told->node, buf_str(&owner->id)) ||
+        str_equal(told->node, str_from(l->co->identity.uuid)))
+        return false;
+    return !json_find_u64(told->body, "/started_ms", &started_ms) ||
+           started_ms == owner->started_ms;
 }
 
 static struct str name_of(const struct cluster_survey *plan, struct str id)

@@ -1,8 +1,8 @@
 /*
  * What is shown of topics that other nodes own: the state that their owners told, with its age.
  *
- * What was told is the JSON object {"topic":{…},"tables":[…],"checks":[…]}, each in the form in
- * which the owner's own status shows it.
+ * What was told is the JSON object {"started_ms":…,"topic":{…},"tables":[…],"checks":[…]}: when
+ * the owner's program started, then each in the form in which its own status shows it.
  *
  * @thread the view's maker's
  */

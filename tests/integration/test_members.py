@@ -381,6 +381,29 @@ def test_a_topic_on_its_way_is_neither_running_nor_a_failure(w):
     m.end()
 
 
+def test_what_a_node_told_before_it_was_started_again_is_not_shown_as_its_state(w):
+    m = Members(w, nodes=2, topics=2).start()
+    viewer, owner = m.nodes
+    viewer.command("node", "evacuate", "node-0", "--yes")
+    wait_until("it runs at node-1", lambda: shown(viewer, m.schemas[0])["owner"] == "node-1" and shown(viewer, m.schemas[0])["state"] == "running", 20, 0.1)
+    before = m.listed("node-1")["since"]
+    owner.kill()
+    let_pass("times of a second's precision differ", 1.1)
+    started = time.time()
+    owner.start()
+    told = started
+    while told <= started + 1:  # until it has told anew
+        if time.time() > started + 40:
+            raise Failed("it tells nothing")
+        is_back = viewer.json("node", "get", "node-1")["items"][0]["since"] not in (before, None)
+        topic = shown(viewer, m.schemas[0])
+        at = time.time() - float(topic["told_ms"]) / 1000
+        if is_back and topic["state"] == "running" and at < started:
+            raise Failed(f"it was started again, and is shown as {topic}")
+        told = at if is_back and topic["state"] == "running" else told
+    m.end()
+
+
 def test_a_topic_moves_to_the_node_that_a_person_names(w):
     m = Members(w).start()
     topic = m.has("node-0")[0]

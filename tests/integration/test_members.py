@@ -361,7 +361,7 @@ def test_a_topic_on_its_way_is_neither_running_nor_a_failure(w):
     wait_until("both have one", lambda: m.are_shared({"node-0", "node-1"}), 20, 0.2)
     judged.end()
     topic = m.has("node-0")[0]
-    m.ways[1][1].freeze()  # it cannot take what it is given
+    m.ways[1]["store"].freeze()  # it cannot take what it is given
     first.command("topic", "move", topic, "--to", "node-1", "--yes", "--no-wait")
     wait_until("it moves", lambda: shown(first, topic)["state"] == "moving", 10, 0.1)
     judged = Judged(first)
@@ -374,7 +374,7 @@ def test_a_topic_on_its_way_is_neither_running_nor_a_failure(w):
     stays("nobody is shown as running it", moves, 8, 0.2)
     said(first.command("status"), "moving", "unknown")
     judged.end()
-    m.ways[1][1].thaw()
+    m.ways[1]["store"].thaw()
     wait_until("it runs there", lambda: (shown(first, topic)["state"], shown(first, topic)["owner"]) == ("running", "node-1"), 40, 0.2)
     m.change(96)
     m.equal()

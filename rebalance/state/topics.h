@@ -48,6 +48,8 @@ struct topic {
     bool term_is_fresh;   /* no pipeline has started under it */
     bool needs_take_over; /* another node had it since this one worked on it */
     int64_t give_back_ms; /* it is being given back, at this time at the latest; 0: it is not */
+    uint64_t mark;        /* pipeline_mark() of the last look while it is given back */
+    int64_t moved_on_ms;  /* monotonic: when that changed last */
     uint64_t next_epoch;  /* epoch taken for the move to another server; 0: none */
     int64_t move_again_ms;
     int64_t gap_ms;        /* monotonic: when a gap was last closed; 0: never */

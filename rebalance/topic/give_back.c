@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define LIMIT_MS  20000 /* for what was read to be delivered; the rest is read again */
+#define STILL_MS  5000  /* ... while nothing is: the engine or the source is away */
 #define OWNERS_MS 10000
 #define LOOK_MS   20
 
@@ -86,12 +87,22 @@ static struct topic *topic_of(struct coordinator *co, struct str thing)
 /* Returns true once all that was read is done, or may not be waited for any longer. */
 static bool is_done(struct topic *t)
 {
+    const int64_t now_ms = clock_mono_ms();
+
     if (t->give_back_ms == 0) {
         log_info("giving the topic back", KV("topic", (const char *)t->name));
-        t->give_back_ms = clock_mono_ms() + LIMIT_MS;
+        t->give_back_ms = now_ms + LIMIT_MS;
+        t->moved_on_ms = now_ms;
         pipeline_quiesce(t->pipeline);
     }
-    return pipeline_idle(t->pipeline) || clock_mono_ms() >= t->give_back_ms;
+
+    const uint64_t mark = pipeline_mark(t->pipeline);
+
+    if (t->mark != mark)
+        t->moved_on_ms = now_ms;
+    t->mark = mark;
+    return pipeline_idle(t->pipeline) || now_ms >= t->give_back_ms ||
+           now_ms - t->moved_on_ms >= STILL_MS;
 }
 
 static void save(struct topic *t)

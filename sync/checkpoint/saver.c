@@ -39,7 +39,7 @@ struct saver {
     struct stop stop;
     pthread_t thread;
     bool started;
-    struct mysql_conn *conn; /* the thread's own */
+    struct mysql_conn *conn; /* the thread's own; set under lock, so that others can end it */
     int64_t watched_ms;
     struct dump_watch dump; /* the thread's own, too */
 
@@ -297,6 +297,36 @@ static void note_asking(struct saver *s, int64_t since_ms)
     lock_release(&s->lock);
 }
 
+static void set_conn(struct saver *s, struct mysql_conn *conn)
+{
+    lock_acquire(&s->lock);
+    s->conn = conn;
+    if (conn != NULL && stop_is_set(&s->stop))
+        mysql_conn_interrupt(conn);
+    lock_release(&s->lock);
+}
+
+static bool open_conn(struct saver *s)
+{
+    struct mysql_conn *conn;
+    struct err err = {0};
+
+    if (s->conn != NULL)
+        return true;
+    if (!known_server_open(s->opt.known, &s->opt.server->options, &conn, &err))
+        return false;
+    set_conn(s, conn);
+    return true;
+}
+
+static void close_conn(struct saver *s)
+{
+    struct mysql_conn *conn = s->conn;
+
+    set_conn(s, NULL);
+    mysql_conn_close(conn);
+}
+
 static void watch_lag(struct saver *s)
 {
     struct buf file = {0};
@@ -314,9 +344,7 @@ static void watch_lag(struct saver *s)
     if (clock_mono_ms() - s->watched_ms < WATCH_MS)
         return;
     s->watched_ms = clock_mono_ms();
-    /* Another server's log says nothing about ours. */
-    if (s->conn == NULL &&
-        !known_server_open(s->opt.known, &s->opt.server->options, &s->conn, &err))
+    if (!open_conn(s)) /* another server's log says nothing about ours */
         return;
     lag_from(s, &file, &offset);
     asked_ms = clock_wall_ms();
@@ -326,8 +354,7 @@ static void watch_lag(struct saver *s)
         if (unread_backlog(s, buf_str(&file), offset, &backlog, &err))
             watch_dump(s, &backlog);
     } else {
-        mysql_conn_close(s->conn);
-        s->conn = NULL;
+        close_conn(s);
     }
     note_asking(s, 0);
     buf_free(&file);
@@ -387,8 +414,7 @@ static void *saver_main(void *arg)
         }
         watch_lag(s);
     }
-    mysql_conn_close(s->conn);
-    s->conn = NULL;
+    close_conn(s);
     return NULL;
 }
 
@@ -401,6 +427,10 @@ void saver_start(struct saver *s)
 void saver_stop(struct saver *s)
 {
     stop_set(&s->stop);
+    lock_acquire(&s->lock);
+    if (s->conn != NULL)
+        mysql_conn_interrupt(s->conn); /* its server may be away */
+    lock_release(&s->lock);
     if (s->started)
         pthread_join(s->thread, NULL);
     s->started = false;

@@ -42,8 +42,17 @@ def shared_engine(nodes=1):
 
 def shared_zookeeper():
     if "zookeeper" not in _shared:
-        _shared["zookeeper"] = ZooKeeper().start()
+        _shared["zookeeper"] = ZooKeeper("zookeeper-shared").start()  # beside a test's own
     return _shared["zookeeper"]
+
+
+def shared_store():
+    """The server of the stores, if they are not in files: tests stop and restart the other one."""
+    if "store" not in _shared:
+        _shared["store"] = Database(name="store")
+        _shared["store"].start()
+        _shared["store"].sql(f"CREATE USER IF NOT EXISTS millrace@'127.0.0.1' IDENTIFIED BY '{PASSWORD}'")
+    return _shared["store"]
 
 
 def wipe_shared():
@@ -174,9 +183,10 @@ class World:
 
     def cluster_of_one(self):
         store = f"{self.schema}_s{len(self.daemons)}"
+        server = shared_store()
         self.stores.append(store)
-        self.home[0].sql(f"DROP DATABASE IF EXISTS {store}", f"CREATE DATABASE {store}", f"GRANT ALL ON {store}.* TO millrace@'127.0.0.1'")
-        return {"store": f"mysql://millrace@127.0.0.1:{self.home[0].port}/{store}", "store_password_file": "store.password",
+        server.sql(f"DROP DATABASE IF EXISTS {store}", f"CREATE DATABASE {store}", f"GRANT ALL ON {store}.* TO millrace@'127.0.0.1'")
+        return {"store": f"mysql://millrace@127.0.0.1:{server.port}/{store}", "store_password_file": "store.password",
                 "coordination": f"zookeeper://127.0.0.1:{shared_zookeeper().port}/{store}", "coordination_timeout": "4s"}
 
     def follow(self, definitions, **config):
@@ -235,7 +245,7 @@ class World:
             self.db.restart()
         self.drop_schema()
         for store in self.stores:
-            self.db.sql(f"DROP DATABASE IF EXISTS {store}")
+            shared_store().sql(f"DROP DATABASE IF EXISTS {store}")
         self.engine.ask("DELETE", f"/{self.schema}-*", ok=(200, 404))
         if failure:
             raise failure

@@ -38,6 +38,7 @@ struct member {
     struct buf id, store;
     struct buf registering;     /* text that is to be registered; empty: none */
     uint64_t session;           /* of the coordination; 0: not connected yet */
+    int64_t silent_ms;          /* monotonic: when to log that it never answered; 0: logged */
     bool wants_lock, asks_lock; /* asks: the call has to be made, or made again */
     bool wants_list;            /* the nodes are to be listed */
     struct err trouble;         /* of the last call that was refused */

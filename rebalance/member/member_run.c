@@ -14,6 +14,8 @@
 #define STORE    STR("store")
 #define REST_MS  1000 /* at most, between looks at the coordination */
 #define AGAIN_MS 300  /* before a call that failed is made, or answered, again */
+#define SILENT_MS \
+    3000 /* after the start, before a coordination that does not answer is logged */
 
 /* ---- into the barrier ---- */
 
@@ -472,14 +474,30 @@ static int64_t rest_ms(const struct member *m)
     return due < 1 ? 1 : due < most ? due : most;
 }
 
+/* From the start on: a change is logged anyway. */
+static void log_silence(struct member *m)
+{
+    struct coordination_state s;
+
+    if (m->silent_ms == 0 || (m->session == 0 && clock_mono_ms() < m->silent_ms))
+        return;
+    m->silent_ms = 0;
+    coordination_state(m->c, &s);
+    if (m->session == 0 && s.status != COORDINATION_REFUSED)
+        log_failure(LOG_WARN, &s.why,
+                    "the coordination does not answer: this node works on nothing until then");
+}
+
 void *member_run(void *arg)
 {
     struct member *m = MAGIC_CAST(member, arg);
     uint64_t seen = 0;
 
-    do
+    m->silent_ms = clock_mono_ms() + SILENT_MS;
+    do {
         turn(m);
-    while (!stop_rest(&m->stop, rest_ms(m), &seen));
+        log_silence(m);
+    } while (!stop_rest(&m->stop, rest_ms(m), &seen));
     coordination_close(m->c);
     return NULL;
 }

@@ -295,6 +295,10 @@ class Members:
         """All nodes run, and every index is built."""
         for node in self.nodes:
             node.start()
+        return self.start_topics()
+
+    def start_topics(self):
+        """The nodes run already."""
         self.nodes[0].command("apply", "definitions.yaml")
         self.wait_shared(*range(len(self.nodes)))
         for schema in self.schemas:

@@ -91,6 +91,17 @@ def test_f54_while_zookeeper_is_away_work_ends_and_begins_again_when_it_is_back(
     m.end()
 
 
+def test_a_zookeeper_that_is_away_at_the_start_is_logged_and_waited_for(w):
+    m = Members(w, nodes=1, topics=1)
+    m.zookeeper.stop()
+    m.nodes[0].start()
+    wait_until("the log says so", lambda: "the coordination does not answer" in m.nodes[0].log_tail(10**6), 20)
+    m.zookeeper.start()
+    m.start_topics()
+    m.equal()
+    m.end()
+
+
 def test_a_zookeeper_that_was_emptied_gets_its_nodes_back(w):
     m = Members(w, timeout="2s").start()
     m.zookeeper.kill()

@@ -55,8 +55,7 @@ static void answer_late(struct response *res)
                                   .status = 503,
                                   .detail = STR("the command came too late, and nothing was "
                                                 "done"),
-                                  .fix = STR("set the clocks of all nodes, and send the "
-                                             "command again")});
+                                  .fix = STR("send the command again")});
 }
 
 static void carry_out(struct wish_job *j, const struct stored_wish *w, struct response *res)

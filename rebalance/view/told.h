@@ -33,7 +33,7 @@ struct told_topic {
     struct str owner; /* the name of the node that has it, or is to have it; empty: none */
     struct str node;  /* the name of whoever told; empty: nobody did */
     int64_t moved_ms; /* wall time since when it moves; 0: not known */
-    int64_t at_ms;    /* wall time of whoever told; 0: never */
+    int64_t at_ms;    /* when somebody told, by our wall clock; 0: never */
     struct str body;  /* empty: nothing */
 };
 struct told_table {

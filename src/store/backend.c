@@ -4,8 +4,7 @@
 
 #include "src/base/buf.h"
 
-/* Return the token that rest starts with, or NULL. */
-static const struct store_token *find_token(const struct store_backend *b, struct str rest)
+const struct store_token *store_backend_token(const struct store_backend *b, struct str rest)
 {
     for (const struct store_token *t = b->ops->tokens; t->name != NULL; t++) {
         size_t len = strlen(t->name);
@@ -20,7 +19,8 @@ void store_backend_render(const struct store_backend *b, struct str sql, struct 
 {
     for (size_t i = 0; i < sql.len;) {
         const struct store_token *t =
-            sql.ptr[i] == '{' ? find_token(b, (struct str){sql.ptr + i, sql.len - i}) : NULL;
+            sql.ptr[i] == '{' ? store_backend_token(b, (struct str){sql.ptr + i, sql.len - i})
+                              : NULL;
 
         if (t != NULL) {
             buf_append(out, str_from(t->text));

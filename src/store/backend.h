@@ -112,6 +112,8 @@ struct store_backend {
     bool is_newer; /* a newer program has it, and we were refused (migrate.h) */
 };
 
+/* Returns the token that rest starts with, or NULL. */
+const struct store_token *store_backend_token(const struct store_backend *b, struct str rest);
 /* Append sql with its tokens replaced by the backend's texts. */
 void store_backend_render(const struct store_backend *b, struct str sql, struct buf *out);
 

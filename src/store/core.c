@@ -4,6 +4,7 @@
 
 #include "src/base/arena.h"
 #include "src/base/buf.h"
+#include "src/base/clock.h"
 #include "src/base/failpoint.h"
 #include "src/base/mem.h"
 #include "src/store/followed.h"
@@ -140,6 +141,18 @@ bool store_load(struct store *s, const char *sql, struct binds binds, struct row
     free(list->elements);
     list->elements = NULL;
     return false;
+}
+
+uint64_t store_age(int64_t wall_ms)
+{
+    const int64_t now_ms = clock_wall_ms();
+
+    return now_ms > wall_ms ? (uint64_t)(now_ms - wall_ms) : 0;
+}
+
+int64_t store_time(struct str age)
+{
+    return clock_wall_ms() - (int64_t)row_number(age); /* 0 if its clock was put back */
 }
 
 uint64_t row_number(struct str cell)

@@ -157,6 +157,13 @@ bool store_load(struct store *s, const char *sql, struct binds binds, struct row
 
 /* Parse a cell as a number; 0 for NULL. */
 uint64_t row_number(struct str cell);
+/*
+ * Nodes' clocks may differ, so the store's counts between them: what is written is "{now_ms} -
+ * ?", with the age of a wall time, and what is read is "{now_ms} - column", whose cell gives a
+ * time of our wall clock.  A time to come counts as now.
+ */
+uint64_t store_age(int64_t wall_ms);
+int64_t store_time(struct str age);
 
 size_t store_text_max(struct store *s);
 

@@ -35,9 +35,11 @@ static const struct store_token tokens[] = {
     {"{id}", "VARBINARY(512)"},
     {"{text}", "LONGBLOB"},
     {"{number}", "BIGINT"},
+    {"{now_ms}", "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)"},
     {"{serial}", "BIGINT AUTO_INCREMENT PRIMARY KEY"},
     {"{keyed}", "ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin"},
     {"{rows}", "ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin"},
+    {"{lock}", " FOR UPDATE"},
     {NULL, NULL},
 };
 
@@ -65,13 +67,16 @@ static void append_value(struct buf *b, const struct bind *value)
 static void translate(struct mysql_backend *b, const char *p, const char *end,
                       const struct bind **binds)
 {
+    const struct store_token *t;
+
     while (p < end) {
         if (*p == '?') {
             append_value(&b->sql, (*binds)++);
             p++;
-        } else if (starts_with(p, "{lock}")) {
-            buf_append(&b->sql, STR(" FOR UPDATE"));
-            p += strlen("{lock}");
+        } else if (*p == '{' && (t = store_backend_token(
+                                     &b->base, (struct str){p, (size_t)(end - p)})) != NULL) {
+            buf_append(&b->sql, str_from(t->text));
+            p += strlen(t->name);
         } else if (starts_with(p, "ON CONFLICT")) {
             buf_append(&b->sql, STR("ON DUPLICATE KEY UPDATE"));
             p = strstr(p, "UPDATE SET");

@@ -41,6 +41,7 @@ static const struct store_token tokens[] = {
     {"{id}", "TEXT"},
     {"{text}", "TEXT"},
     {"{number}", "INTEGER"},
+    {"{now_ms}", "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"},
     {"{serial}", "INTEGER PRIMARY KEY AUTOINCREMENT"},
     {"{keyed}", "WITHOUT ROWID"},
     {"{rows}", ""},

@@ -23,7 +23,7 @@ static bool put_told(struct store *s, const struct stored_told *t, struct err *e
 {
     static const char sql[] =
         "INSERT INTO told_topic (topic, node, node_name, term, at_ms, body)"
-        " VALUES (?, ?, ?, ?, ?, ?)"
+        " VALUES (?, ?, ?, ?, {now_ms} - ?, ?)"
         " ON CONFLICT (topic) DO UPDATE SET node = excluded.node,"
         " node_name = excluded.node_name, term = excluded.term, at_ms = excluded.at_ms,"
         " body = excluded.body";
@@ -31,7 +31,7 @@ static bool put_told(struct store *s, const struct stored_told *t, struct err *e
     return fits(s, t->body, err) &&
            store_run(s, sql,
                      BINDS(TEXT(t->topic), TEXT(t->node), TEXT(t->node_name), NUMBER(t->term),
-                           NUMBER(t->at_ms), TEXT(t->body)),
+                           NUMBER(store_age(t->at_ms)), TEXT(t->body)),
                      err);
 }
 
@@ -47,7 +47,7 @@ static void fill_told(struct arena *a, const struct str *cells, void *element)
         .node = arena_copy(a, cells[1]),
         .node_name = arena_copy(a, cells[2]),
         .term = row_number(cells[3]),
-        .at_ms = (int64_t)row_number(cells[4]),
+        .at_ms = store_time(cells[4]),
         .body = arena_copy(a, cells[5]),
     };
 }
@@ -55,8 +55,9 @@ static void fill_told(struct arena *a, const struct str *cells, void *element)
 bool store_load_told(struct store *s, struct arena *a, struct str topic,
                      struct stored_told **out, size_t *n, struct err *err)
 {
-    static const char sql[] = "SELECT topic, node, node_name, term, at_ms, body FROM told_topic"
-                              " WHERE ? = '' OR topic = ? ORDER BY topic";
+    static const char sql[] =
+        "SELECT topic, node, node_name, term, {now_ms} - at_ms, body FROM told_topic"
+        " WHERE ? = '' OR topic = ? ORDER BY topic";
     struct row_list list = ROW_LIST(a, struct stored_told, fill_told);
 
     if (!store_load(s, sql, BINDS(TEXT(topic), TEXT(topic)), &list, err))
@@ -76,14 +77,15 @@ bool store_delete_told(struct store *s, struct str topic, struct err *err)
 static bool put_told_node(struct store *s, const struct stored_told_node *t, struct err *err)
 {
     static const char sql[] =
-        "INSERT INTO told_node (node, node_name, program, at_ms, body) VALUES (?, ?, ?, ?, ?)"
+        "INSERT INTO told_node (node, node_name, program, at_ms, body)"
+        " VALUES (?, ?, ?, {now_ms} - ?, ?)"
         " ON CONFLICT (node) DO UPDATE SET node_name = excluded.node_name,"
         " program = excluded.program, at_ms = excluded.at_ms, body = excluded.body";
 
     return fits(s, t->body, err) &&
            store_run(s, sql,
                      BINDS(TEXT(t->node), TEXT(t->node_name), TEXT(t->program),
-                           NUMBER(t->at_ms), TEXT(t->body)),
+                           NUMBER(store_age(t->at_ms)), TEXT(t->body)),
                      err);
 }
 
@@ -98,7 +100,7 @@ static void fill_told_node(struct arena *a, const struct str *cells, void *eleme
         .node = arena_copy(a, cells[0]),
         .node_name = arena_copy(a, cells[1]),
         .program = arena_copy(a, cells[2]),
-        .at_ms = (int64_t)row_number(cells[3]),
+        .at_ms = store_time(cells[3]),
         .body = arena_copy(a, cells[4]),
     };
 }
@@ -107,7 +109,7 @@ bool store_load_told_nodes(struct store *s, struct arena *a, struct stored_told_
                            size_t *n, struct err *err)
 {
     static const char sql[] =
-        "SELECT node, node_name, program, at_ms, body FROM told_node ORDER BY node";
+        "SELECT node, node_name, program, {now_ms} - at_ms, body FROM told_node ORDER BY node";
     struct row_list list = ROW_LIST(a, struct stored_told_node, fill_told_node);
 
     if (!store_load(s, sql, NO_BINDS, &list, err))

@@ -2,7 +2,8 @@
  * What owners tell of their topics and nodes of themselves, for any node to show, with its age.
  *
  * The newest counts: each call of put replaces what was told before.  The store does not limit
- * how often; callers tell when something changes, at most once a second.
+ * how often; callers tell when something changes, at most once a second.  Ages count by the
+ * store's clock, as those of nodes may differ.
  *
  * @thread any (locked inside; calls may block)
  */
@@ -27,7 +28,7 @@ struct stored_told {
     struct str topic;
     struct str node, node_name; /* the owner: its id, and its name for people */
     uint64_t term;              /* of the owner */
-    int64_t at_ms;              /* wall time of the owner */
+    int64_t at_ms;              /* when, by our wall clock */
     struct str body;            /* opaque JSON */
 };
 /* ERR_STOP: the topic has a newer owner.  ERR_REJECT: the body is too long. */
@@ -41,7 +42,7 @@ bool store_delete_told(struct store *s, struct str topic, struct err *err) MUST_
 struct stored_told_node {
     struct str node, node_name; /* its id, and its name for people */
     struct str program;         /* version */
-    int64_t at_ms;              /* wall time of the node */
+    int64_t at_ms;              /* when, by our wall clock */
     struct str body;            /* opaque JSON */
 };
 /* Only the node itself calls this.  ERR_REJECT: the body is too long. */

@@ -9,9 +9,9 @@
 #include <inttypes.h>
 
 /* body and answer: the columns, or '' to leave these out, which may be long. */
-#define SELECT_WISH(body, answer)                                                        \
-    "SELECT id, guid, topic, node, user_name, method, target, can_repeat, at_ms, state," \
-    " term, status, error, ended_ms, " body ", " answer " FROM wish"
+#define SELECT_WISH(body, answer)                                          \
+    "SELECT id, guid, topic, node, user_name, method, target, can_repeat," \
+    " {now_ms} - at_ms, state, term, status, error, ended_ms, " body ", " answer " FROM wish"
 
 static size_t body_max(struct store *s)
 {
@@ -33,7 +33,7 @@ static void fill_wish(struct arena *a, const struct str *cells, void *element)
         .method = arena_copy(a, cells[5]),
         .target = arena_copy(a, cells[6]),
         .repeatable = row_number(cells[7]) != 0,
-        .at_ms = (int64_t)row_number(cells[8]),
+        .at_ms = store_time(cells[8]),
         .state = arena_copy(a, cells[9]),
         .term = row_number(cells[10]),
         .status = (int)row_number(cells[11]),
@@ -161,12 +161,12 @@ static bool insert_wish(struct store *s, const struct stored_wish *w, struct err
     static const char sql[] =
         "INSERT INTO wish (guid, topic, node, user_name, method, target, body, can_repeat,"
         " at_ms, state, term, status, answer, error, ended_ms)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '" WISH_NEW "', 0, 0, '', '', 0)";
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, {now_ms} - ?, '" WISH_NEW "', 0, 0, '', '', 0)";
 
     return store_run(s, sql,
                      BINDS(TEXT(w->guid), TEXT(w->topic), TEXT(w->node), TEXT(w->user),
                            TEXT(w->method), TEXT(w->target), TEXT(w->body),
-                           NUMBER(w->repeatable), NUMBER(w->at_ms)),
+                           NUMBER(w->repeatable), NUMBER(store_age(w->at_ms))),
                      err);
 }
 
@@ -208,11 +208,11 @@ static bool write_end(struct store *s, uint64_t id, const struct wish_answer *an
                       struct str error, int64_t now_ms, struct err *err)
 {
     static const char sql[] = "UPDATE wish SET state = '" WISH_DONE "', status = ?, answer = ?,"
-                              " error = ?, ended_ms = ? WHERE id = ?";
+                              " error = ?, ended_ms = {now_ms} - ? WHERE id = ?";
 
     return store_run(s, sql,
                      BINDS(NUMBER(answer->status), TEXT(answer->body), TEXT(error),
-                           NUMBER(now_ms), NUMBER(id)),
+                           NUMBER(store_age(now_ms)), NUMBER(id)),
                      err);
 }
 
@@ -347,9 +347,9 @@ bool store_cancel_wish(struct store *s, const struct wish_name *name, bool *goes
 bool store_prune_wishes(struct store *s, int64_t before_ms, struct err *err)
 {
     static const char sql[] = "DELETE FROM wish"
-                              " WHERE (state = '" WISH_DONE "' AND ended_ms < ?)"
-                              " OR (state = '" WISH_NEW "' AND at_ms < ?)";
-    const uint64_t before = before_ms < 0 ? 0 : (uint64_t)before_ms;
+                              " WHERE (state = '" WISH_DONE "' AND ended_ms < {now_ms} - ?)"
+                              " OR (state = '" WISH_NEW "' AND at_ms < {now_ms} - ?)";
+    const uint64_t age = store_age(before_ms);
 
-    return store_run_alone(s, OF_NOBODY, sql, BINDS(NUMBER(before), NUMBER(before)), err);
+    return store_run_alone(s, OF_NOBODY, sql, BINDS(NUMBER(age), NUMBER(age)), err);
 }

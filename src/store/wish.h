@@ -43,13 +43,13 @@ struct stored_wish {
     struct str target;     /* path and query of the API */
     struct str body;       /* of the request */
     bool repeatable;       /* it may run twice */
-    int64_t at_ms;         /* wall time of the requester */
+    int64_t at_ms;         /* when, by our wall clock */
     struct str state;
     uint64_t term;     /* under which it was taken; 0: not yet */
     int status;        /* HTTP status; 0: not done */
     struct str answer; /* body of the response */
     struct str error;  /* done, but without an answer: why, for people; else empty */
-    int64_t ended_ms;  /* wall time of the owner; 0: not done */
+    int64_t ended_ms;  /* by the store's clock; 0: not done */
 };
 
 /*
@@ -119,9 +119,8 @@ bool store_load_wish(struct store *s, struct arena *a, const struct wish_name *n
 bool store_cancel_wish(struct store *s, const struct wish_name *name, bool *goes_on,
                        struct err *err) MUST_CHECK;
 /*
- * Remove the wishes that ended before this time, by the clocks of those who ended them, and
- * those that were put before and are still new, by the clocks of those who put them.  The time
- * is so long ago that no requester waits any more.
+ * Remove the wishes that ended before this time of our wall clock, and those that were put
+ * before it and are still new.  It is so long ago that no requester waits any more.
  */
 bool store_prune_wishes(struct store *s, int64_t before_ms, struct err *err) MUST_CHECK;
 

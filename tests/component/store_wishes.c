@@ -11,7 +11,10 @@
 
 #define SHOP STR("shop")
 
-static const struct wish_owner first = {{"shop", 4}, 1, 1000}, second = {{"shop", 4}, 2, 2000};
+/* Times are hours, as they go through the store's clock. */
+#define HOUR ((int64_t)3600000)
+static const struct wish_owner first = {{"shop", 4}, 1, 1000 * HOUR},
+                               second = {{"shop", 4}, 2, 2000 * HOUR};
 
 /* The store as another node has it; SQLite's serves one. */
 static struct store *open_other(void)
@@ -45,7 +48,7 @@ static struct stored_wish a_wish(const char *guid)
                                 .method = STR("POST"),
                                 .target = STR("/api/v1/topics/shop/pause?reason=x"),
                                 .body = ODD,
-                                .at_ms = 77};
+                                .at_ms = 77 * HOUR};
 }
 
 static struct wish_name put_as(struct stored_wish w)
@@ -139,7 +142,7 @@ static void a_wish_goes_whole_to_its_owner_and_its_answer_back(void **state)
     same(won.target, STR("/api/v1/topics/shop/pause?reason=x"));
     same(won.body, ODD);
     same(won.state, STR(WISH_TAKEN));
-    assert_int_equal(won.at_ms, 77);
+    assert_in_range(won.at_ms, 76 * HOUR, 78 * HOUR);
     assert_int_equal(won.term, 1);
     assert_false(won.repeatable);
     w = load(name);
@@ -152,7 +155,7 @@ static void a_wish_goes_whole_to_its_owner_and_its_answer_back(void **state)
     same(w.error, STR(""));
     assert_int_equal(w.status, 200);
     assert_int_equal(w.term, 1);
-    assert_int_equal(w.ended_ms, 1000);
+    assert_in_range(w.ended_ms, 999 * HOUR, 1001 * HOUR);
 }
 
 static void an_owner_sees_the_open_wishes_of_its_topics_in_order(void **state)
@@ -295,7 +298,7 @@ static void a_new_owner_runs_again_only_what_can_be_repeated(void **state)
     same(w.state, STR(WISH_DONE));
     same(w.answer, STR(""));
     assert_int_equal(w.status, 503);
-    assert_int_equal(w.ended_ms, 2000);
+    assert_in_range(w.ended_ms, 1999 * HOUR, 2001 * HOUR);
     assert_non_null(strstr(w.error.ptr, "nobody knows whether the command took effect"));
     assert_int_equal(take(&second, once), TAKE_OVER);
     (void)load_open(&second.topic, 1, 0);
@@ -303,7 +306,7 @@ static void a_new_owner_runs_again_only_what_can_be_repeated(void **state)
 
 static void a_wish_belongs_to_one_topic_and_one_requester(void **state)
 {
-    static const struct wish_owner crm = {{"crm", 3}, 1, 1000};
+    static const struct wish_owner crm = {{"crm", 3}, 1, 1000 * HOUR};
     struct wish_name name, foreign;
     uint64_t term;
 
@@ -493,7 +496,7 @@ static void nodes_that_put_at_once_keep_the_limit(void **state)
 static void what_ended_before_a_time_is_removed(void **state)
 {
     struct wish_name early, late, runs;
-    const struct wish_owner later = {SHOP, 1, 5000};
+    const struct wish_owner later = {SHOP, 1, 5000 * HOUR};
 
     (void)state;
     own_shop();
@@ -505,9 +508,9 @@ static void what_ended_before_a_time_is_removed(void **state)
     assert_int_equal(take(&first, runs), TAKE_WON);
     ok(end(&first, early, STR("")));
     ok(end(&later, late, STR("")));
-    ok(store_prune_wishes(f.s, 1000, &f.err));
+    ok(store_prune_wishes(f.s, 999 * HOUR, &f.err));
     assert_true(is_found(early));
-    ok(store_prune_wishes(f.s, 5000, &f.err));
+    ok(store_prune_wishes(f.s, 4999 * HOUR, &f.err));
     assert_false(is_found(early));
     assert_true(is_found(late) && is_found(runs));
     ok(store_prune_wishes(f.s, -1, &f.err));
@@ -523,13 +526,13 @@ static void what_was_put_before_a_time_and_nobody_took_is_removed(void **state)
     (void)state;
     own_shop();
     early = put("1"); /* at 77 */
-    w.at_ms = 5000;
+    w.at_ms = 5000 * HOUR;
     late = put_as(w);
     runs = put("3");
     assert_int_equal(take(&first, runs), TAKE_WON);
-    ok(store_prune_wishes(f.s, 77, &f.err));
+    ok(store_prune_wishes(f.s, 76 * HOUR, &f.err));
     assert_true(is_found(early));
-    ok(store_prune_wishes(f.s, 5000, &f.err));
+    ok(store_prune_wishes(f.s, 4999 * HOUR, &f.err));
     assert_false(is_found(early));
     assert_true(is_found(late) && is_found(runs));
 }

@@ -12,6 +12,7 @@ from kazoo.exceptions import NoNodeError, NotEmptyError
 import servers
 from members import Changes, Load, Members, Way
 from servers import Failed, let_pass, stays, wait_until
+from test_local_machine import preload
 from test_one_store import on_store
 from test_secure import certificates
 from test_surface import documented_forms, names_in
@@ -87,6 +88,29 @@ def test_f54_while_zookeeper_is_away_work_ends_and_begins_again_when_it_is_back(
     m.change(60)
     m.zookeeper.start()
     m.wait_shared(0, 1, 2)
+    m.equal()
+    m.end()
+
+
+def test_nodes_whose_clocks_are_an_hour_apart_work_beside_each_other(w):
+    m = Members(w)
+    for node, seconds in zip(m.nodes, (-3600, 0, 3600)):
+        node.write("clock", str(seconds))
+        node.start(environment=preload(clock=os.path.join(node.folder, "clock")))
+    m.start_topics()
+    for node in m.nodes:
+        told = {t["name"]: (t["state"], t["told_ms"]) for t in node.json("status", ok=(0, 1))["topics"]}
+        wait_until(lambda: f"{node.config['node_name']} knows all that others do, but {told}",
+                   lambda: all(t["state"] == "running" and t["told_ms"] < 120000 for t in node.json("status", ok=(0, 1))["topics"]), 30)
+        for schema in m.schemas:
+            node.command("topic", "pause", schema)  # its owner does it
+            node.command("topic", "resume", schema)
+    m.wait_shared(0, 1, 2)
+    m.change(70)
+    m.equal()
+    m.nodes[1].kill()
+    m.wait_shared(0, 2)
+    m.change(71)
     m.equal()
     m.end()
 

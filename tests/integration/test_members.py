@@ -4,6 +4,7 @@ import contextlib
 import os
 import shutil
 import signal
+import subprocess
 import threading
 import time
 
@@ -88,6 +89,23 @@ def test_f54_while_zookeeper_is_away_work_ends_and_begins_again_when_it_is_back(
     m.change(60)
     m.zookeeper.start()
     m.wait_shared(0, 1, 2)
+    m.equal()
+    m.end()
+
+
+def test_a_zookeeper_whose_disk_is_full_is_waited_for(w):
+    m = Members(w, nodes=2, topics=2).start()
+    subprocess.run(["prlimit", "--pid", str(m.zookeeper.pid()), "--fsize=1"], check=True)
+    m.nodes[1].kill()  # that its session ends has to be written
+    wait_until("nobody works", lambda: not m.owners(), 30, 0.2)
+    status = m.nodes[0].command("status", ok=(0, 1)).stdout
+    if "ZooKeeper" not in status or "All is well" in status:
+        raise Failed(f"status does not say why:\n{status}")
+    m.change(80)
+    m.zookeeper.kill()
+    m.zookeeper.start()
+    m.nodes[1].start()
+    m.wait_shared(0, 1)
     m.equal()
     m.end()
 

@@ -253,6 +253,8 @@ def test_a_server_that_logs_statements_is_told_as_the_doctor_tells_it(w):
     w.sql("CREATE TABLE a (id INT PRIMARY KEY)")
     daemon, f = w.millrace(), Folder(w)
     daemon.apply(w.definitions({"table": "a"}))
+    wait_until("it follows the log, or its own failure would be among what the doctor says",
+               lambda: daemon.json("status", ok=(0, 1))["topics"][0]["state"] == "running")
     before = w.db.sql("SELECT @@GLOBAL.binlog_format")[0][0]
     w.db.sql("SET GLOBAL binlog_format = STATEMENT")
     try:

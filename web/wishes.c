@@ -2,6 +2,7 @@
 
 #include "web/wishes.h"
 
+#include "rebalance/admin/follow.h"
 #include "rebalance/shared/wishes.h"
 #include "rebalance/state/owned.h"
 #include "src/base/arena.h"
@@ -156,16 +157,38 @@ static void begin(struct wishes *w, const struct open_wish *open)
         forget(j);
 }
 
+static size_t load(struct wishes *w, struct arena *a, struct open_wish **list)
+{
+    struct err err = {0};
+    size_t n = 0;
+
+    if (!coordinator_load_wishes(w->api.coordinator, a, list, &n, &err))
+        log_debug("could not look for requests of other nodes",
+                  KV("why", (const char *)err.msg));
+    return n;
+}
+
+static bool has_new(struct wishes *w, const struct open_wish *list, size_t n)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < n; i++)
+        any = any || !has_job(w, list[i].id);
+    return any;
+}
+
+/* A request may follow from what was stored just before, which may give its topic a new term.
+ */
 static void look(struct wishes *w)
 {
     struct arena *a = arena_new();
     struct open_wish *list;
-    struct err err = {0};
-    size_t n = 0;
+    size_t n = load(w, a, &list);
 
-    if (!coordinator_load_wishes(w->api.coordinator, a, &list, &n, &err))
-        log_debug("could not look for requests of other nodes",
-                  KV("why", (const char *)err.msg));
+    if (has_new(w, list, n)) {
+        coordinator_catch_up(w->api.coordinator);
+        n = load(w, a, &list);
+    }
     for (size_t i = 0; i < n; i++)
         if (!has_job(w, list[i].id))
             begin(w, &list[i]);

@@ -2,6 +2,7 @@
 
 #include "rebalance/admin/follow.h"
 
+#include "rebalance/admin/apply.h"
 #include "rebalance/admin/delivery_set.h"
 #include "rebalance/version/pause.h"
 
@@ -26,6 +27,18 @@ void coordinator_look_for_changes(struct coordinator *co)
         co->follows = true;
         coordinator_load_soon(co);
     }
+}
+
+void coordinator_catch_up(struct coordinator *co)
+{
+    struct err err = {0};
+
+    coordinator_load_soon(co);
+    lock_acquire(&co->admin_lock);
+    if (!coordinator_take_stored(co, &err))
+        log_debug("a command of another node may meet what was stored before",
+                  KV("why", (const char *)err.msg));
+    lock_release(&co->admin_lock);
 }
 
 void coordinator_follow_changes(struct coordinator *co)

@@ -8,6 +8,7 @@ import subprocess
 import threading
 import time
 
+import yaml
 from kazoo.exceptions import NoNodeError, NotEmptyError
 
 import servers
@@ -89,6 +90,21 @@ def test_f54_while_zookeeper_is_away_work_ends_and_begins_again_when_it_is_back(
     m.change(60)
     m.zookeeper.start()
     m.wait_shared(0, 1, 2)
+    m.equal()
+    m.end()
+
+
+def test_what_was_just_applied_is_known_where_the_next_command_of_it_goes(w):
+    m = Members(w, nodes=2, topics=2).start()
+    schema = m.has("node-0")[0]
+    definitions = m.definitions()
+    for i in range(6):
+        w.db.sql(f"CREATE TABLE {schema}.more_{i} (id INT PRIMARY KEY)", f"INSERT INTO {schema}.more_{i} VALUES (1)")
+        definitions["tables"].append({"table": f"{schema}.more_{i}", "index": f"{w.schema}-{schema}-more-{i}",
+                                      "settings": {"number_of_shards": 1, "number_of_replicas": 0}})
+        m.nodes[1].write("definitions.yaml", yaml.safe_dump(definitions, sort_keys=False))
+        m.nodes[1].command("apply", "definitions.yaml")
+        m.nodes[1].command("index", "create", f"{schema}.more_{i}", "--wait")
     m.equal()
     m.end()
 

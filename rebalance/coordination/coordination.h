@@ -37,7 +37,8 @@ static inline bool coordination_join(struct coordination *c, struct str id, stru
 }
 
 /* Lists the ids of all nodes in no order, valid until the next call of it, and watches the list
- * for one change. After an id that is listed and not found, COORDINATION_NODES follows. */
+ * for one change. What is not named as nodes are (node_file.h) is not listed. After an id that
+ * is listed and not found, COORDINATION_NODES follows. */
 static inline bool coordination_list(struct coordination *c, const struct str **ids, size_t *n,
                                      struct err *err)
 {

@@ -6,6 +6,7 @@
 
 #include "src/base/map.h"
 #include "src/base/mem.h"
+#include "src/file/node_file.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -119,9 +120,8 @@ bool zookeeper_nodes_list(struct zookeeper *z, const struct str **ids, size_t *n
     *n = 0;
     for (int32_t i = 0; i < z->children.count; i++) {
         const struct str id = str_from(z->children.data[i]);
-        struct err ignored;
 
-        if (zookeeper_name_check(id, &ignored) && !is_foreign(z, id))
+        if (node_uuid_is(id) && !is_foreign(z, id))
             z->ids[(*n)++] = id;
     }
     *ids = z->ids;

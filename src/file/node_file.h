@@ -9,6 +9,7 @@
 
 #include "src/base/base.h"
 #include "src/base/err.h"
+#include "src/base/str.h"
 
 #include <stdbool.h>
 
@@ -18,6 +19,8 @@ struct node_id {
 };
 
 void node_uuid_make(char out[37]);
+/* Pure. Tells whether the text is such an id: 36 characters, lower case. */
+bool node_uuid_is(struct str text);
 /* ERR_REJECT names a file that is no node's; ERR_RETRY: it cannot be made. */
 bool node_file_load(const char *folder, struct node_id *out, struct err *err) MUST_CHECK;
 

@@ -103,13 +103,13 @@ static void wake_player(void *player, struct str thing, enum cluster_wish wish)
 static void enter_with(int number, uint16_t port, struct str store)
 {
     struct player *p = &players[number];
-    char id[24], names[THINGS][24];
+    char id[40], names[THINGS][24];
     struct barrier_thing things[THINGS] = {0};
     struct coordination *c = NULL;
     struct buf address = {0};
     struct err err = {0};
 
-    snprintf(id, sizeof(id), "node-%d", number);
+    snprintf(id, sizeof(id), "00000000-0000-4000-8000-%012d", number);
     *p = (struct player){.number = number};
     stop_init(&p->stop);
     p->m = member_new(&(struct barrier_options){.id = str_from(id),
@@ -311,14 +311,14 @@ static void a_node_that_is_evacuated_has_nothing_until_it_is_admitted(void **sta
     enter(1, 0);
     wait_until_they_have(5, 5, 0);
     wait_until_normal(0);
-    if (!member_ask(players[0].m, BARRIER_ASK_EVACUATE, STR("node-1"), STR(""), &err))
+    if (!member_ask(players[0].m, BARRIER_ASK_EVACUATE, STR(NODE(1)), STR(""), &err))
         fail_msg("%s", err.msg);
     wait_until_they_have(THINGS, 0, 0);
     lock_acquire(&book.lock);
     assert_int_equal(book.n_halted, 0);
     lock_release(&book.lock);
     wait_until_normal(0);
-    if (!member_ask(players[1].m, BARRIER_ASK_ADMIT, STR("node-1"), STR(""), &err))
+    if (!member_ask(players[1].m, BARRIER_ASK_ADMIT, STR(NODE(1)), STR(""), &err))
         fail_msg("%s", err.msg);
     wait_until_they_have(5, 5, 0);
 }
@@ -367,7 +367,7 @@ static void a_survey_reads_every_node_that_lives_or_says_that_nobody_answers(voi
     assert_int_equal(s.n, 2);
     assert_int_equal(s.nodes[0].jobs.n, 5);
     assert_int_equal(s.nodes[1].jobs.n, 5);
-    assert_string_equal(cluster_survey_word(&s, STR("node-0")), "normal");
+    assert_string_equal(cluster_survey_word(&s, STR(NODE(0))), "normal");
     assert_int_equal(s.state.session, s.view.session);
     assert_true(s.view.is_normal);
     assert_int_equal(s.view.timeout_ms, TIMEOUT_MS);

@@ -27,10 +27,10 @@ static void a_node_that_joins_is_listed_with_data_version_and_session(void **sta
     take_seat(&a, &plainly);
     take_seat(&b, &plainly);
     assert_int_equal(count_nodes(&b), 0);
-    join(&a, "n1", "{\"id\":1}");
+    join(&a, NODE(1), "{\"id\":1}");
     wait_for_event(&b, COORDINATION_NODES, "");
 
-    const struct coordination_node n = find_node(&b, "n1");
+    const struct coordination_node n = find_node(&b, NODE(1));
 
     coordination_state(a.c, &of_a);
     assert_true(str_equal(n.data, STR("{\"id\":1}")));
@@ -47,7 +47,7 @@ static void closing_takes_the_node_away_at_once_with_one_event(void **state)
     (void)state;
     take_seat(&a, &plainly);
     take_seat(&b, &plainly);
-    join(&a, "n1", "");
+    join(&a, NODE(1), "");
     assert_int_equal(count_nodes(&b), 1);
     leave_seat(&a);
     wait_for_event(&b, COORDINATION_NODES, "");
@@ -64,12 +64,12 @@ static void a_write_of_an_older_version_differs_and_one_to_nothing_is_gone(void 
 
     (void)state;
     take_seat(&a, &plainly);
-    join(&a, "n1", "old");
-    assert_int_equal(write_node(&a, "n1", "new", 0, &err), WRITTEN_DONE);
-    assert_int_equal(write_node(&a, "n1", "late", 0, &err), WRITTEN_DIFFERS);
-    assert_int_equal(write_node(&a, "n2", "lost", 0, &err), WRITTEN_GONE);
-    assert_true(str_equal(find_node(&a, "n1").data, STR("new")));
-    assert_int_equal(find_node(&a, "n1").version, 1);
+    join(&a, NODE(1), "old");
+    assert_int_equal(write_node(&a, NODE(1), "new", 0, &err), WRITTEN_DONE);
+    assert_int_equal(write_node(&a, NODE(1), "late", 0, &err), WRITTEN_DIFFERS);
+    assert_int_equal(write_node(&a, NODE(2), "lost", 0, &err), WRITTEN_GONE);
+    assert_true(str_equal(find_node(&a, NODE(1)).data, STR("new")));
+    assert_int_equal(find_node(&a, NODE(1)).version, 1);
     leave_seat(&a);
 }
 
@@ -79,27 +79,27 @@ static void a_change_of_one_node_is_one_wake_one_event_and_one_read(void **state
     struct proxy *p = proxy_start(server_port());
     struct seat a, b;
     struct err err = {0};
-    char id[16];
+    char id[40];
 
     (void)state;
     take_seat(&a, &plainly);
     take_seat(&b, &(struct seat_options){.port = proxy_port(p)});
     for (int i = 0; i < 20; i++) {
-        snprintf(id, sizeof(id), "n%d", i);
+        snprintf(id, sizeof(id), "00000000-0000-4000-8000-%012d", i);
         join(&a, id, "x");
     }
     assert_int_equal(count_nodes(&b), 20);
     for (int i = 0; i < 20; i++) {
-        snprintf(id, sizeof(id), "n%d", i);
+        snprintf(id, sizeof(id), "00000000-0000-4000-8000-%012d", i);
         find_node(&b, id);
     }
     settle_seat(&b);
 
     const unsigned wakes = wakes_of(&b), requests = proxy_requests(p);
 
-    assert_int_equal(write_node(&a, "n7", "y", 0, &err), WRITTEN_DONE);
-    wait_for_event(&b, COORDINATION_NODE, "n7");
-    assert_true(str_equal(find_node(&b, "n7").data, STR("y")));
+    assert_int_equal(write_node(&a, NODE(7), "y", 0, &err), WRITTEN_DONE);
+    wait_for_event(&b, COORDINATION_NODE, NODE(7));
+    assert_true(str_equal(find_node(&b, NODE(7)).data, STR("y")));
     assert_int_equal(wakes_of(&b), wakes + 1);
     assert_int_equal(proxy_requests(p), requests + 1);
     assert_int_equal(b.n_events[COORDINATION_NODE], 1);
@@ -117,13 +117,13 @@ static void a_list_is_one_read_however_many_nodes_there_are(void **state)
     (void)state;
     take_seat(&a, &plainly);
     take_seat(&b, &(struct seat_options){.port = proxy_port(p)});
-    join(&a, "n1", "x");
-    join(&a, "n2", "x");
+    join(&a, NODE(1), "x");
+    join(&a, NODE(2), "x");
     assert_int_equal(count_nodes(&b), 2);
 
     const unsigned requests = proxy_requests(p);
 
-    join(&a, "n3", "x");
+    join(&a, NODE(3), "x");
     wait_for_event(&b, COORDINATION_NODES, "");
     assert_int_equal(count_nodes(&b), 3);
     assert_int_equal(proxy_requests(p), requests + 1);
@@ -142,11 +142,11 @@ static void who_reads_a_node_is_told_that_it_went(void **state)
     (void)state;
     take_seat(&a, &plainly);
     take_seat(&b, &plainly);
-    join(&a, "n1", "x");
-    find_node(&b, "n1");
+    join(&a, NODE(1), "x");
+    find_node(&b, NODE(1));
     leave_seat(&a);
-    wait_for_event(&b, COORDINATION_NODE, "n1");
-    assert_true(coordination_read_node(b.c, STR("n1"), &n, &found, &err));
+    wait_for_event(&b, COORDINATION_NODE, NODE(1));
+    assert_true(coordination_read_node(b.c, STR(NODE(1)), &n, &found, &err));
     assert_false(found);
     leave_seat(&b);
 }
@@ -159,15 +159,15 @@ static void who_comes_back_under_its_id_is_read_anew(void **state)
     (void)state;
     take_seat(&a, &plainly);
     take_seat(&b, &plainly);
-    join(&a, "n1", "first");
+    join(&a, NODE(1), "first");
     assert_int_equal(count_nodes(&b), 1);
     leave_seat(&a);
     take_seat(&again, &plainly);
-    join(&again, "n1", "second");
+    join(&again, NODE(1), "second");
     settle_seat(&b);
     coordination_state(again.c, &now);
-    assert_true(str_equal(find_node(&b, "n1").data, STR("second")));
-    assert_true(find_node(&b, "n1").session == now.session);
+    assert_true(str_equal(find_node(&b, NODE(1)).data, STR("second")));
+    assert_true(find_node(&b, NODE(1)).session == now.session);
     leave_seat(&again);
     leave_seat(&b);
 }
@@ -182,8 +182,8 @@ static void an_id_of_a_living_session_is_to_be_tried_again_and_names_it(void **s
     (void)state;
     take_seat(&a, &plainly);
     take_seat(&b, &plainly);
-    join(&a, "n1", "");
-    assert_false(coordination_join(b.c, STR("n1"), STR(""), &err));
+    join(&a, NODE(1), "");
+    assert_false(coordination_join(b.c, STR(NODE(1)), STR(""), &err));
     assert_int_equal(err.kind, ERR_RETRY);
     coordination_state(a.c, &of_a);
     snprintf(session, sizeof(session), "0x%" PRIx64, of_a.session);
@@ -191,7 +191,7 @@ static void an_id_of_a_living_session_is_to_be_tried_again_and_names_it(void **s
     assert_non_null(strstr(err.msg, "our last run"));
     assert_non_null(strstr(err.msg, "delete the file node"));
     leave_seat(&a);
-    join(&b, "n1", "");
+    join(&b, NODE(1), "");
     leave_seat(&b);
 }
 
@@ -201,9 +201,9 @@ static void joining_again_in_the_same_session_replaces_the_data(void **state)
 
     (void)state;
     take_seat(&a, &plainly);
-    join(&a, "n1", "old");
-    join(&a, "n1", "new");
-    assert_true(str_equal(find_node(&a, "n1").data, STR("new")));
+    join(&a, NODE(1), "old");
+    join(&a, NODE(1), "new");
+    assert_true(str_equal(find_node(&a, NODE(1)).data, STR("new")));
     leave_seat(&a);
 }
 
@@ -216,13 +216,13 @@ static void a_join_whose_answer_was_lost_is_found_again(void **state)
     (void)state;
     take_seat(&a, &(struct seat_options){.port = proxy_port(p)});
     proxy_lose_answer(p);
-    assert_false(coordination_join(a.c, STR("n1"), STR("x"), &err));
+    assert_false(coordination_join(a.c, STR(NODE(1)), STR("x"), &err));
     assert_int_equal(err.kind, ERR_RETRY);
     assert_int_not_equal(status_of(&a), COORDINATION_CONNECTED);
     proxy_set(p, PROXY_PASS);
     wait_for_status(&a, COORDINATION_CONNECTED);
     assert_int_equal(plain_count("/nodes"), 1);
-    join(&a, "n1", "x");
+    join(&a, NODE(1), "x");
     leave_seat(&a);
     proxy_stop(p);
 }
@@ -246,21 +246,21 @@ static void what_no_session_ends_is_no_node(void **state)
     (void)state;
     take_seat(&a, &plainly);
     take_seat(&b, &plainly);
-    plain_create("/nodes/n1", "foreign", NULL, ZOO_PERSISTENT);
-    assert_false(coordination_join(a.c, STR("n1"), STR(""), &err));
+    plain_create("/nodes/" NODE(1), "foreign", NULL, ZOO_PERSISTENT);
+    assert_false(coordination_join(a.c, STR(NODE(1)), STR(""), &err));
     assert_int_equal(err.kind, ERR_REJECT);
     assert_non_null(strstr(err.msg, "delete it"));
     count_nodes(&b);
-    assert_false(is_there(&b, "n1"));
+    assert_false(is_there(&b, NODE(1)));
     wait_for_event(&b, COORDINATION_NODES, "");
     assert_int_equal(count_nodes(&b), 0);
-    plain_delete("/nodes/n1");
-    join(&a, "n1", "");
+    plain_delete("/nodes/" NODE(1));
+    join(&a, NODE(1), "");
     wait_for_event(&b, COORDINATION_NODES, "");
     settle_seat(&b);
     take_all_events(&b);
     assert_int_equal(count_nodes(&b), 1);
-    assert_true(is_there(&b, "n1"));
+    assert_true(is_there(&b, NODE(1)));
     assert_int_equal(b.n_events[COORDINATION_NODE], 0);
     leave_seat(&a);
     leave_seat(&b);
@@ -273,9 +273,11 @@ static void what_has_no_name_of_a_node_is_not_listed(void **state)
     (void)state;
     take_seat(&a, &plainly);
     plain_create("/nodes/n\303\266", "foreign", NULL, ZOO_EPHEMERAL);
-    join(&a, "n1", "");
+    plain_create("/nodes/n1", "foreign", NULL, ZOO_EPHEMERAL);
+    join(&a, NODE(1), "");
     assert_int_equal(count_nodes(&a), 1);
     plain_delete("/nodes/n\303\266");
+    plain_delete("/nodes/n1");
     leave_seat(&a);
 }
 
@@ -288,16 +290,16 @@ static void data_that_is_too_large_is_refused_and_foreign_one_is_marked(void **s
     (void)state;
     memset(large, 'x', COORDINATION_DATA_MAX + 1);
     take_seat(&a, &plainly);
-    assert_false(coordination_join(a.c, STR("n1"), str_from(large), &err));
+    assert_false(coordination_join(a.c, STR(NODE(1)), str_from(large), &err));
     assert_int_equal(err.kind, ERR_REJECT);
-    plain_create("/nodes/n2", large, NULL, ZOO_EPHEMERAL);
-    assert_true(find_node(&a, "n2").is_too_large);
-    assert_int_equal(find_node(&a, "n2").data.len, 0);
-    plain_delete("/nodes/n2");
+    plain_create("/nodes/" NODE(2), large, NULL, ZOO_EPHEMERAL);
+    assert_true(find_node(&a, NODE(2)).is_too_large);
+    assert_int_equal(find_node(&a, NODE(2)).data.len, 0);
+    plain_delete("/nodes/" NODE(2));
     large[COORDINATION_DATA_MAX] = '\0';
-    join(&a, "n3", large);
-    assert_int_equal(find_node(&a, "n3").data.len, COORDINATION_DATA_MAX);
-    assert_false(find_node(&a, "n3").is_too_large);
+    join(&a, NODE(3), large);
+    assert_int_equal(find_node(&a, NODE(3)).data.len, COORDINATION_DATA_MAX);
+    assert_false(find_node(&a, NODE(3)).is_too_large);
     leave_seat(&a);
     free(large);
 }
@@ -325,9 +327,9 @@ static void a_root_that_somebody_deletes_is_made_again(void **state)
 
     (void)state;
     take_seat(&a, &plainly);
-    join(&a, "n1", "");
+    join(&a, NODE(1), "");
     assert_int_equal(count_nodes(&a), 1);
-    plain_delete("/nodes/n1");
+    plain_delete("/nodes/" NODE(1));
     plain_delete("/nodes");
     plain_delete("/locks");
     plain_delete("");
@@ -336,7 +338,7 @@ static void a_root_that_somebody_deletes_is_made_again(void **state)
     assert_int_equal(err.kind, ERR_RETRY);
     wait_for_status(&a, COORDINATION_CONNECTED);
     assert_int_equal(count_nodes(&a), 0);
-    join(&a, "n1", "");
+    join(&a, NODE(1), "");
     leave_seat(&a);
 }
 

@@ -17,8 +17,9 @@
 #define THREADED
 #include <zookeeper/zookeeper.h>
 
-#define TIMEOUT_MS 4000
-#define LIMIT_MS   20000
+#define NODE(digit) "00000000-0000-4000-8000-00000000000" #digit /* an id */
+#define TIMEOUT_MS  4000
+#define LIMIT_MS    20000
 
 extern const struct test_part nodes_part, values_part, locks_part, session_part, rights_part,
     time_part, members_part;

@@ -15,7 +15,7 @@ static void refuse(const struct seat_options *opt, const char *why)
         fail_msg("not \"%s\": %s", why, state_of(&a).why.msg);
     assert_int_equal(state_of(&a).why.kind, ERR_REJECT);
     assert_false(state_of(&a).is_open_to_all); /* or we would not be refused */
-    assert_false(coordination_join(a.c, STR("n1"), STR(""), &err));
+    assert_false(coordination_join(a.c, STR(NODE(1)), STR(""), &err));
     leave_seat(&a);
 }
 
@@ -42,7 +42,7 @@ static void with_a_login_nobody_else_may_do_anything(void **state)
     (void)state;
     take_seat(&a, &with_login);
     assert_false(state_of(&a).is_open_to_all);
-    join(&a, "n1", "");
+    join(&a, NODE(1), "");
     lock(&a, "plan");
     wait_for_event(&a, COORDINATION_GRANTED, "plan");
     assert_int_equal(
@@ -56,7 +56,7 @@ static void with_a_login_nobody_else_may_do_anything(void **state)
     assert_false(world_may(""));
     assert_false(world_may("/nodes"));
     assert_false(world_may("/locks"));
-    assert_false(world_may("/nodes/n1"));
+    assert_false(world_may("/nodes/" NODE(1)));
     assert_false(world_may("/locks/plan"));
     assert_false(world_may("/cluster"));
     buf_free(&data);
@@ -70,7 +70,7 @@ static void two_with_the_same_login_share_a_tree(void **state)
     (void)state;
     take_seat(&a, &with_login);
     take_seat(&b, &with_login);
-    join(&a, "n1", "");
+    join(&a, NODE(1), "");
     assert_int_equal(count_nodes(&b), 1);
     leave_seat(&a);
     leave_seat(&b);
@@ -258,7 +258,7 @@ static void a_refusal_ends_with_its_reason(void **state)
     wait_for_status(&a, COORDINATION_REFUSED);
     assert_int_equal(zoo_set_acl(plain(), below_root(""), -1, &ZOO_OPEN_ACL_UNSAFE), ZOK);
     wait_for_status(&a, COORDINATION_CONNECTED);
-    join(&a, "n1", "");
+    join(&a, NODE(1), "");
     leave_seat(&a);
 }
 

@@ -17,7 +17,7 @@ static void a_cut_connection_suspends_and_the_same_session_comes_back(void **sta
     (void)state;
     take_seat(&a, &(struct seat_options){.port = proxy_port(p)});
     take_seat(&b, &plainly);
-    join(&a, "n1", "");
+    join(&a, NODE(1), "");
 
     const struct coordination_state before = state_of(&a);
     const int64_t cut_ms = clock_mono_ms();
@@ -74,7 +74,7 @@ static void while_suspended_calls_fail_at_once_and_are_to_be_tried_again(void **
     wait_for_status(&a, COORDINATION_SUSPENDED);
     assert_false(coordination_list(a.c, &ids, &n, &err));
     assert_int_equal(err.kind, ERR_RETRY);
-    assert_false(coordination_join(a.c, STR("n1"), STR(""), &err));
+    assert_false(coordination_join(a.c, STR(NODE(1)), STR(""), &err));
     assert_int_equal(err.kind, ERR_RETRY);
     assert_false(coordination_lock(a.c, STR("plan"), &err));
     assert_int_equal(err.kind, ERR_RETRY);
@@ -91,22 +91,22 @@ static void what_changed_while_we_were_away_is_told_when_we_are_back(void **stat
     take_seat(&a, &(struct seat_options){.port = proxy_port(p)});
     take_seat(&b, &plainly);
     take_seat(&c, &plainly);
-    join(&b, "n1", "old");
-    join(&c, "n2", "");
+    join(&b, NODE(1), "old");
+    join(&c, NODE(2), "");
     assert_int_equal(count_nodes(&a), 2);
-    find_node(&a, "n1");
+    find_node(&a, NODE(1));
     proxy_set(p, PROXY_CUT);
     wait_for_status(&a, COORDINATION_SUSPENDED);
-    plain_set("/nodes/n1", "new");
+    plain_set("/nodes/" NODE(1), "new");
     leave_seat(&c);
     take_seat(&c, &plainly);
-    join(&c, "n2", "back");
+    join(&c, NODE(2), "back");
     proxy_set(p, PROXY_PASS);
-    wait_for_event(&a, COORDINATION_NODE, "n1");
+    wait_for_event(&a, COORDINATION_NODE, NODE(1));
     settle_seat(&a);
-    assert_true(str_equal(find_node(&a, "n1").data, STR("new")));
-    assert_true(str_equal(find_node(&a, "n2").data, STR("back")));
-    assert_true(find_node(&a, "n2").session == state_of(&c).session);
+    assert_true(str_equal(find_node(&a, NODE(1)).data, STR("new")));
+    assert_true(str_equal(find_node(&a, NODE(2)).data, STR("back")));
+    assert_true(find_node(&a, NODE(2)).session == state_of(&c).session);
     leave_seat(&a);
     leave_seat(&b);
     leave_seat(&c);
@@ -121,7 +121,7 @@ static void a_server_that_is_silent_suspends_before_it_can_end_the_session(void 
 
     (void)state;
     take_seat(&a, &(struct seat_options){.port = proxy_port(p), .timeout_ms = 1500});
-    join(&a, "n1", "");
+    join(&a, NODE(1), "");
     assert_int_equal(state_of(&a).timeout_ms, 1500);
 
     const int64_t frozen_ms = clock_mono_ms();
@@ -145,7 +145,7 @@ static void a_call_to_a_silent_server_ends(void **state)
     (void)state;
     take_seat(&a, &(struct seat_options){.port = proxy_port(p), .timeout_ms = 1500});
     proxy_set(p, PROXY_FREEZE);
-    assert_false(coordination_join(a.c, STR("n1"), STR(""), &err));
+    assert_false(coordination_join(a.c, STR(NODE(1)), STR(""), &err));
     assert_int_equal(err.kind, ERR_RETRY);
     assert_int_equal(status_of(&a), COORDINATION_SUSPENDED);
     proxy_set(p, PROXY_CUT);
@@ -180,7 +180,7 @@ static void a_session_that_ends_takes_node_and_locks_and_the_next_one_is_new(voi
     (void)state;
     take_seat(&a, &(struct seat_options){.port = proxy_port(p)});
     take_seat(&b, &plainly);
-    join(&a, "n1", "");
+    join(&a, NODE(1), "");
     lock(&a, "plan");
     wait_for_event(&a, COORDINATION_GRANTED, "plan");
 
@@ -195,7 +195,7 @@ static void a_session_that_ends_takes_node_and_locks_and_the_next_one_is_new(voi
     wait_for_status(&a, COORDINATION_CONNECTED);
     assert_true(state_of(&a).session != session);
     assert_int_equal(count_nodes(&a), 0);
-    join(&a, "n1", "");
+    join(&a, NODE(1), "");
     lock(&a, "plan");
     wait_for_event(&a, COORDINATION_GRANTED, "plan");
     leave_seat(&a);

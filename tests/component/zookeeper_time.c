@@ -19,7 +19,7 @@ static void an_answer_may_come_after_its_caller_has_given_up(void **state)
 
     const int64_t asked_ms = clock_mono_ms();
 
-    assert_false(coordination_join(a.c, STR("n1"), STR("x"), &err));
+    assert_false(coordination_join(a.c, STR(NODE(1)), STR("x"), &err));
     assert_int_equal(err.kind, ERR_RETRY);
     assert_true(clock_mono_ms() >= asked_ms + 1500);
     assert_true(clock_mono_ms() < asked_ms + LIMIT_MS / 2);
@@ -27,7 +27,7 @@ static void an_answer_may_come_after_its_caller_has_given_up(void **state)
     proxy_set(p, PROXY_PASS);
     wait_for_status(&a, COORDINATION_CONNECTED);
     assert_int_equal(plain_count("/nodes"), 1);
-    join(&a, "n1", "x");
+    join(&a, NODE(1), "x");
     leave_seat(&a);
     stop_client_clock(false);
     proxy_stop(p);
@@ -44,7 +44,7 @@ static void an_answer_may_never_come(void **state)
     take_seat(&a, &(struct seat_options){.port = proxy_port(p), .timeout_ms = 1500});
     stop_client_clock(true);
     proxy_set(p, PROXY_HOLD);
-    assert_false(coordination_join(a.c, STR("n1"), STR("x"), &err));
+    assert_false(coordination_join(a.c, STR(NODE(1)), STR("x"), &err));
     leave_seat(&a);
     stop_client_clock(false);
     proxy_stop(p);
@@ -81,12 +81,12 @@ static void after_a_sleep_nothing_is_held_until_the_server_answers(void **state)
     wait_for_event(&a, COORDINATION_GRANTED, "plan");
     let_machine_sleep(TIMEOUT_MS);
     assert_false(holds(&a, "plan"));
-    assert_false(coordination_join(a.c, STR("n1"), STR(""), &err));
+    assert_false(coordination_join(a.c, STR(NODE(1)), STR(""), &err));
     assert_int_equal(err.kind, ERR_RETRY);
     while (!holds(&a, "plan") && clock_mono_ms() < until_ms)
         take_all_events(&a);
     assert_true(holds(&a, "plan"));
-    join(&a, "n1", "");
+    join(&a, NODE(1), "");
     leave_seat(&a);
 }
 

@@ -183,12 +183,6 @@ def make_f54(minutes):
     return test
 
 
-def more_tests(options):
-    if not options.minutes:
-        return {}
-    return {"test_f54_while_zookeeper_is_away_for_long_nobody_works_and_nobody_grows": make_f54(options.minutes)}
-
-
 # -- a session that ends during a build
 
 
@@ -318,6 +312,40 @@ def test_f55_a_late_joiner_and_a_second_leader_during_a_rebalance(w):
     m.end()
 
 
+AT_ONCE = 1000
+
+
+def each_child(count, do):
+    """Of the many, so many at once."""
+    for first in range(0, count, AT_ONCE):
+        for answer in [do(f"foreign-{number:06}") for number in range(first, first + AT_ONCE)]:
+            answer.get()
+
+
+def lose_a_node_among_children(w, count):
+    m = Members(w, timeout="6s").start()
+    load, folders = Load(m), ("nodes", "locks/rebalance")
+    with m.kazoo() as client:
+        eye = Eye(client)
+        for folder in folders:
+            each_child(count, lambda name, folder=folder: client.create_async(f"/search-center/{folder}/{name}"))
+        m.wait_shared(0, 1, 2)
+        m.nodes[2].kill()
+        m.wait_shared(0, 1, seconds=20)
+        m.nodes[2].start()
+        m.wait_shared(0, 1, 2)
+        eye.wait_normal(m, m.nodes)
+        for folder in folders:
+            each_child(count, lambda name, folder=folder: client.delete_async(f"/search-center/{folder}/{name}"))
+        m.nodes[1].kill()
+        m.wait_shared(0, 2)
+        m.nodes[1].start()
+    m.wait_shared(0, 1, 2)
+    load.end()
+    m.equal()
+    m.end()
+
+
 # -- two who change definitions at once
 
 
@@ -422,3 +450,15 @@ def test_who_alone_does_not_reach_a_source_or_the_engine_keeps_its_topics_until_
         m.wait_shared(0, 1)
     m.equal()
     m.end()
+
+
+# -- by option more of it
+
+
+def more_tests(options):
+    """A hundred thousand only where this module is asked for by name."""
+    count = 100_000 if options.only else 5000
+    tests = {"test_f55_many_foreign_children_keep_no_topic_from_its_next_owner": lambda w: lose_a_node_among_children(w, count)}
+    if options.minutes:
+        tests["test_f54_while_zookeeper_is_away_for_long_nobody_works_and_nobody_grows"] = make_f54(options.minutes)
+    return tests

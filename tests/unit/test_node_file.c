@@ -127,6 +127,24 @@ static void what_is_no_id_is_refused_with_the_fix(void **state)
     assert_string_equal(load().id, "01234567-89ab-cdef-0123-456789abcdef");
 }
 
+static void an_id_has_hexadecimal_digits_only(void **state)
+{
+    char id[37];
+
+    (void)state;
+    node_uuid_make(id);
+    assert_true(node_uuid_is(str_from(id)));
+    for (size_t i = 0; i < 36; i++) {
+        struct str changed = str_from(id);
+        const char was = id[i];
+
+        id[i] = i % 2 == 0 ? '\0' : 'g';
+        changed.len = 36;
+        assert_false(node_uuid_is(changed));
+        id[i] = was;
+    }
+}
+
 int main(void)
 {
 #define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, make_folder, remove_folder)
@@ -135,6 +153,7 @@ int main(void)
         IN_FOLDER(another_folder_is_another_node),
         IN_FOLDER(a_copy_has_the_same_id_at_another_place),
         IN_FOLDER(what_is_no_id_is_refused_with_the_fix),
+        cmocka_unit_test(an_id_has_hexadecimal_digits_only),
     };
 
     return cmocka_run_group_tests_name("node_file", tests, NULL, NULL);

@@ -82,7 +82,8 @@ static void carry_out(struct wish_job *j, const struct stored_wish *w, struct re
 /* Whoever waits for it gets no other answer, so try as long as the topic is ours. */
 static void end(struct wish_job *j, const struct response *res)
 {
-    const struct wish_answer answer = {.status = res->status, .body = buf_str(&res->body)};
+    const struct wish_answer answer = {
+        .taken = j->open.term, .status = res->status, .body = buf_str(&res->body)};
     struct err err = {0};
 
     while (!coordinator_end_wish(j->all->api.coordinator, &j->open, &answer, &err)) {

@@ -191,11 +191,15 @@ bool coordinator_take_wish(struct coordinator *co, struct arena *a, const struct
     return true;
 }
 
+/* The command may have started its topic again, which gave it a new term. */
 bool coordinator_end_wish(struct coordinator *co, const struct open_wish *o,
                           const struct wish_answer *answer, struct err *err)
 {
-    const struct wish_owner owner = owner_of(o);
+    struct wish_owner owner = owner_of(o);
+    uint64_t term;
 
+    if (coordinator_find_term(co, o->topic, &term))
+        owner.term = term;
     return store_end_wish(co->opt.store, &owner, o->id, answer, err);
 }
 

@@ -297,12 +297,11 @@ static bool end_wish(struct store *s, const struct wish_owner *owner, uint64_t i
     return ok;
 }
 
-static bool can_end(const struct wish_owner *owner, uint64_t id, const struct stored_wish *w,
-                    struct err *err)
+static bool can_end(uint64_t taken, uint64_t id, const struct stored_wish *w, struct err *err)
 {
-    return w->term == owner->term ||
+    return w->term == taken ||
            err_set(err, ERR_STOP, "command %" PRIu64 " was not taken with term %" PRIu64, id,
-                   owner->term);
+                   taken);
 }
 
 bool store_end_wish(struct store *s, const struct wish_owner *owner, uint64_t id,
@@ -316,7 +315,7 @@ bool store_end_wish(struct store *s, const struct wish_owner *owner, uint64_t id
     if (ok) {
         ok = select_wish(s, SELECT_WISH("''", "''") " WHERE id = ? AND topic = ?{lock}",
                          BINDS(NUMBER(id), TEXT(owner->topic)), &list, &w, &found, err) &&
-             can_end(owner, id, &w, err) &&
+             can_end(answer->taken, id, &w, err) &&
              (str_equal(w.state, STR(WISH_DONE)) || end_wish(s, owner, id, answer, err));
         ok = store_end(s, ok, err);
     }

@@ -92,13 +92,15 @@ bool store_take_wish(struct store *s, struct arena *a, const struct wish_owner *
                      struct err *err) MUST_CHECK;
 
 struct wish_answer {
+    uint64_t taken; /* the term under which the wish was taken */
     int status;
     struct str body; /* if it is too long, 500 and an error are stored instead */
 };
 
 /*
- * End the wish that was taken under this term.  Ended under it already: nothing changes.
- * ERR_STOP: the topic has a newer owner, or this one did not take the wish.
+ * End the wish that this owner took, now or under an earlier term of its own: a command may
+ * start its topic again.  Ended already: nothing changes.  ERR_STOP: the topic has a newer
+ * owner, or the wish was taken under another term.
  */
 bool store_end_wish(struct store *s, const struct wish_owner *owner, uint64_t id,
                     const struct wish_answer *answer, struct err *err) MUST_CHECK;

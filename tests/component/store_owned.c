@@ -249,7 +249,9 @@ static bool call_take_wish(struct err *err)
 
 static bool call_end_wish(struct err *err)
 {
-    return store_end_wish(f.s, wish_owner(), 1, &(struct wish_answer){.status = 200}, err);
+    const struct wish_answer answer = {.taken = wish_owner()->term, .status = 200};
+
+    return store_end_wish(f.s, wish_owner(), 1, &answer, err);
 }
 
 static bool call_cancel_wish(struct err *err)

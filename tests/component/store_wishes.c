@@ -83,7 +83,8 @@ static enum wish_take take(const struct wish_owner *owner, struct wish_name name
 
 static bool end(const struct wish_owner *owner, struct wish_name name, struct str answer)
 {
-    return store_end_wish(f.s, owner, name.id, &(struct wish_answer){200, answer}, &f.err);
+    return store_end_wish(f.s, owner, name.id, &(struct wish_answer){owner->term, 200, answer},
+                          &f.err);
 }
 
 static bool is_found(struct wish_name name)
@@ -275,6 +276,23 @@ static void who_did_not_take_a_wish_cannot_end_it(void **state)
     refused(end(&second, name, STR("")), ERR_STOP);
     refused(end(&second, (struct wish_name){name.id + 1, name.node}, STR("")), ERR_STOP);
     same(load(name).state, STR(WISH_TAKEN));
+}
+
+static void a_command_that_starts_its_topic_again_ends_under_the_new_term(void **state)
+{
+    const struct wish_answer answer = {.taken = 1, .status = 200, .body = STR("done")},
+                             wrong = {.taken = 2, .status = 500, .body = STR("")};
+    struct wish_name name;
+
+    (void)state;
+    own_shop();
+    name = put("1");
+    assert_int_equal(take(&first, name), TAKE_WON);
+    own_shop();
+    refused(store_end_wish(f.s, &second, name.id, &wrong, &f.err), ERR_STOP);
+    ok(store_end_wish(f.s, &second, name.id, &answer, &f.err));
+    same(load(name).answer, STR("done"));
+    assert_int_equal(load(name).term, 1);
 }
 
 static void a_new_owner_runs_again_only_what_can_be_repeated(void **state)
@@ -545,6 +563,7 @@ static const struct CMUnitTest tests[] = {
     STORE_TEST(what_ended_stays_as_it_ended),
     STORE_TEST(an_older_owner_takes_and_ends_nothing),
     STORE_TEST(who_did_not_take_a_wish_cannot_end_it),
+    STORE_TEST(a_command_that_starts_its_topic_again_ends_under_the_new_term),
     STORE_TEST(a_new_owner_runs_again_only_what_can_be_repeated),
     STORE_TEST(a_wish_belongs_to_one_topic_and_one_requester),
     STORE_TEST(a_requester_takes_back_only_what_is_new),

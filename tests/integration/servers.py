@@ -315,6 +315,7 @@ class Millrace:
         self.log = os.path.join(self.folder, "log")
         self.process = None
         self.program = BINARY
+        self.is_cluster = False  # of one node, which others need not know
         self.config = {"listen": f"127.0.0.1:{self.port}", "data": os.path.join(self.folder, "data"),
                        "socket": short_socket(self.folder), "search": {"url": [engine.url]}}
         self.configure(**config)
@@ -344,7 +345,15 @@ class Millrace:
             started.append(self)
         if wait:
             wait_until(lambda: "the daemon is ready; its log ends:\n" + self.log_tail(), self.is_ready, 30, 0.02)
+            if self.is_cluster:
+                self.wait_for_topics()
         return self
+
+    def wait_for_topics(self):
+        """The session of the run that was killed ends first.  A topic may have a reason not to come: nothing fails here."""
+        until = time.monotonic() + 10
+        while any(topic["told_ms"] > 0 for topic in self.json("status", ok=(0, 1))["topics"]) and time.monotonic() < until:
+            time.sleep(0.05)
 
     def is_ready(self):
         self.check_alive()

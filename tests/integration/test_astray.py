@@ -9,11 +9,11 @@ OFTEN = "300ms"
 NEVER = "1h"
 
 
-def follow(w, every=OFTEN):
+def follow(w, every=OFTEN, **config):
     """A daemon that follows a table `busy`, whose changes the tests make, and `idle`, which has none."""
     w.sql("CREATE TABLE busy (id INT PRIMARY KEY, a INT)", "INSERT INTO busy VALUES (1, 1), (2, 2)",
           "CREATE TABLE idle (id INT PRIMARY KEY, a INT)", "INSERT INTO idle VALUES (1, 1), (2, 2)")
-    return w.follow(definitions(w), **looks(w, every))
+    return w.follow(definitions(w), **looks(w, every), **config)
 
 
 def definitions(w):
@@ -63,7 +63,7 @@ def follows_fix(daemon, found, *extra):
 
 
 def test_an_older_copy_of_the_data_folder_that_is_put_back_is_told(w):
-    daemon = follow(w)
+    daemon = follow(w, coordination="embedded")  # with its store in the data folder
     data, copy = daemon.config["data"], os.path.join(daemon.folder, "copy")
     daemon.stop()
     shutil.copytree(data, copy)
@@ -152,7 +152,7 @@ def test_what_another_store_is_building_is_not_built_beside_it(w):
 
 
 def test_after_a_lost_store_an_index_is_taken_and_it_is_said_whose_it_was(w):
-    daemon = follow(w)
+    daemon = follow(w, coordination="embedded")  # with its store in the data folder
     daemon.stop()
     shutil.rmtree(daemon.config["data"])
     daemon.start()

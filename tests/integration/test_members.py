@@ -7,13 +7,14 @@ import signal
 import subprocess
 import threading
 import time
+import uuid
 
 import yaml
 from kazoo.exceptions import NoNodeError, NotEmptyError
 
 import servers
 from members import Changes, Load, Members, Way
-from servers import Failed, let_pass, stays, wait_until
+from servers import Engine, Failed, let_pass, stays, wait_until
 from test_local_machine import preload
 from test_one_store import on_store
 from test_secure import certificates
@@ -205,6 +206,38 @@ def test_a_node_with_another_path_does_not_start_while_the_others_run(w):
     m.end()
 
 
+def test_a_node_with_another_engine_makes_nothing_there_and_says_what_differs(w):
+    m = Members(w, nodes=2, topics=2).start()
+    empty = w.also(Engine("empty"))
+    empty.start()
+    m.nodes[1].stop()
+    m.nodes[1].configure(search={"url": [empty.url], "check_every": "1s"}, coordination_timeout="10s", delivery={"workers": 3})
+    m.nodes[1].start()
+    m.wait_shared(0, 1)
+    topic, = m.has("node-1")
+
+    def shown():
+        (table,) = (table for table in m.nodes[0].json("status", ok=(0, 1))["tables"] if table["table"] == f"{topic}.thing")
+        return table
+
+    m.change(68)
+    wait_until(lambda: f"the other node names the fault, too: {shown()}", lambda: shown()["state"] == "held" and "search.url" in shown()["reason"], 30)
+    said(m.nodes[0].command("doctor", ok=(1,)), f"{topic}.thing", "search.url")
+    if made := [name for name in empty.ask("GET", "/_alias") if not name.startswith(".")]:
+        raise Failed(f"it made {made}")
+    m.nodes[0].command("node", "evacuate", "node-1", "--yes")
+    wait_until("the topic goes on elsewhere", lambda: shown()["state"] == "available", 30)
+    m.equal()
+    m.nodes[1].stop()
+    m.nodes[1].configure(search={"url": [w.engine.url]})
+    m.nodes[1].start()
+    m.nodes[0].command("node", "admit", "node-1", "--yes")
+    m.wait_shared(0, 1)
+    m.change(69)
+    m.equal()
+    m.end()
+
+
 def test_f65_a_copy_of_a_nodes_folder_is_no_second_node(w):
     m = Members(w, nodes=2).start()
     had = m.owners()
@@ -250,9 +283,15 @@ def test_what_one_node_is_told_the_others_do_too(w):
     wait_until("the other one has the setting", lambda: "3" in second.command("config", "delivery", "get", "workers").stdout, 10, 0.2)
     first.command("topic", "pause", schema)
     wait_until("the topic is paused", lambda: schema not in m.owners(), 10, 0.2)
-    first.command("topic", "resume", schema, ok=None)
+    first.command("topic", "resume", schema)
     wait_until("the topic runs", lambda: schema in m.owners(), 20, 0.2)
     m.change(82)
+    m.equal()
+    done = first.json("topic", "reset", schema, "--yes")  # its owner starts the topic again, and yet the answer comes back
+    if done["topic"] != schema or done["tables"] != 1:
+        raise Failed(f"the reset answers {done}")
+    first.command("index", "create", f"{schema}.thing", "--wait")
+    m.change(83)
     m.equal()
     m.end()
 
@@ -276,7 +315,7 @@ def test_somebody_deletes_the_path_while_nodes_live(w):
         client.ensure_path("/search-center/nodes/not a node")
         client.set("/search-center/nodes/" + m.nodes[0].json("status", ok=(0, 1))["node"], b"\xff" * 50000)
         client.set("/search-center/state", b'{"session":')
-        client.create("/search-center/nodes/zz", b'{"id":"yy"}', ephemeral=True)
+        client.create(f"/search-center/nodes/{uuid.uuid4()}", b'{"id":"yy"}', ephemeral=True)
         let_pass("a foreign node takes part, and does nothing", 3)
     m.wait_shared(0, 1, 2)
     load.end()

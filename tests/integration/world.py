@@ -173,9 +173,11 @@ class World:
         """A daemon with a data folder of its own."""
         if self.name.split(".")[0] in BY_HAND:
             config["index"] = {"trees": False} | config.get("index", {})
-        if self.options.coordination == "zookeeper" and not config.keys() & {"store", "coordination"}:
+        is_cluster = self.options.coordination == "zookeeper" and not config.keys() & {"store", "coordination"}
+        if is_cluster:
             config |= self.cluster_of_one()
         daemon = Millrace(f"{self.schema}-{len(self.daemons)}", self.engine, **config)
+        daemon.is_cluster = is_cluster
         daemon.write("source.password", PASSWORD + "\n")
         daemon.write("store.password", PASSWORD + "\n")  # the same user's, but a test may take the other away
         self.daemons.append(daemon)
@@ -187,7 +189,7 @@ class World:
         self.stores.append(store)
         server.sql(f"DROP DATABASE IF EXISTS {store}", f"CREATE DATABASE {store}", f"GRANT ALL ON {store}.* TO millrace@'127.0.0.1'")
         return {"store": f"mysql://millrace@127.0.0.1:{server.port}/{store}", "store_password_file": "store.password",
-                "coordination": f"zookeeper://127.0.0.1:{shared_zookeeper().port}/{store}", "coordination_timeout": "4s"}
+                "coordination": f"zookeeper://127.0.0.1:{shared_zookeeper().port}/{store}_{os.urandom(4).hex()}", "coordination_timeout": "4s"}
 
     def follow(self, definitions, **config):
         """A daemon that follows these definitions, with every index built."""

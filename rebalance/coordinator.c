@@ -54,6 +54,7 @@
 #define TICK_MS        50   /* between turns while something is under way */
 #define REST_MS        2000 /* and while nothing is */
 #define SHARED_REST_MS 500
+#define ANSWER_MS      3000  /* that the engine gets for what is asked when the daemon stops */
 #define TOPICS_MS      2000  /* before topics that could not start are tried again */
 #define WAITING_MS     1000  /* before versions that wait are judged again */
 #define RIGHTS_MS      10000 /* before tables that may not be read are tried again */
@@ -446,6 +447,19 @@ static void *leaving_main(void *arg)
     return NULL;
 }
 
+/* They hear of the end with the next answer of the engine.  If none comes, it hangs. */
+static void end_verifies(struct coordinator *co)
+{
+    const int64_t until_ms = clock_mono_ms() + ANSWER_MS;
+
+    delivery_drain_cancel(co->delivery); /* an exchange's */
+    while (verify_jobs_any(co->verifies) && clock_mono_ms() < until_ms)
+        nap(POLL_MS);
+    if (verify_jobs_any(co->verifies))
+        search_end(co->opt.search);
+    verify_jobs_join(co->verifies);
+}
+
 static void end_threads(struct coordinator *co)
 {
     coordinator_join_syncs(co);
@@ -454,8 +468,7 @@ static void end_threads(struct coordinator *co)
     store_watch_join(co->store_watch);
     coordinator_join_telling(co);
     coordinator_join_looks(co);
-    delivery_drain_cancel(co->delivery); /* an exchange's */
-    verify_jobs_join(co->verifies);
+    end_verifies(co);
 }
 
 void coordinator_stop(struct coordinator *co)

@@ -120,6 +120,17 @@ bool verify_jobs_start(struct verify_jobs *all, struct verify_job *j, void *(*ru
     return add(all, j, run);
 }
 
+bool verify_jobs_any(struct verify_jobs *all)
+{
+    bool any = false;
+
+    lock_acquire(&all->lock);
+    for (const struct verify_job *j = all->first; j != NULL; j = j->next)
+        any = any || !j->over;
+    lock_release(&all->lock);
+    return any;
+}
+
 void verify_jobs_join(struct verify_jobs *all)
 {
     join(take_out(all, false));

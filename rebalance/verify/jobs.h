@@ -31,6 +31,8 @@ void verify_jobs_free(struct verify_jobs *all); /* NULL is fine; after they were
  * the job is the caller's then. */
 bool verify_jobs_start(struct verify_jobs *all, struct verify_job *j,
                        void *(*run)(void *job)) MUST_CHECK;
+/* Whether any has not ended yet. */
+bool verify_jobs_any(struct verify_jobs *all);
 void verify_jobs_join(
     struct verify_jobs *all); /* after the coordinator's stop was set; blocks */
 /* Copy what the job shows of itself. False: it does not run here. */

@@ -89,7 +89,7 @@ def test_nobody_who_looks_waits_for_an_engine_that_hangs(w):
 def test_the_doctor_and_the_daemon_end_though_the_engine_hangs(w):
     with Gate(w.engine) as gate:
         w.sql("CREATE TABLE part (id INT PRIMARY KEY)")
-        daemon = w.follow(w.definitions({"table": "part"}), search={"url": [gate.url]})
+        daemon = w.follow(w.definitions({"table": "part"}), search={"url": [gate.url]}, index={"trees": False, "verify_every": "never"})
         gate.watch = hang = Hang()
         try:
             wait_until("it is asked", lambda: daemon.json("status") and hang.begun)
@@ -97,6 +97,8 @@ def test_the_doctor_and_the_daemon_end_though_the_engine_hangs(w):
             if "find out why the cluster hangs" not in said or f"127.0.0.1:{w.db.port} answers" not in said:
                 raise Failed(f"no way out is named, or the others were not looked at:\n{said}")
             refused(daemon, "doctor", says="the search engine has not answered for", code=1, seconds=PATIENCE)
+            daemon.command("verify", f"{w.schema}.part", "--no-wait")
+            wait_until("a verification asks, too", lambda: daemon.json("job", "list")["items"])
             since = time.monotonic()
             daemon.stop(20)
             if time.monotonic() - since > 10:

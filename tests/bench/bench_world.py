@@ -19,10 +19,14 @@ def bench_world(name, server="mariadb"):
         seed, coordination = 1, "embedded"
 
     Options.server = server
+    passed = False
     try:
         w = world.World(f"bench.{name}", Options)
-        yield w
-        w.leave(True)
+        try:
+            yield w
+            passed = True
+        finally:
+            w.leave(passed)
     finally:
         servers.stop_all()
         world.wipe_shared()

@@ -264,8 +264,8 @@ def finality(daemon, key):
     """Of a delete: True where it is final, False where the position has passed it and it is to be repeated, else None."""
     with open_store(daemon) as db:
         file, offset, epoch, final = db.execute(
-            "SELECT CAST(log_file AS TEXT), log_offset, epoch, final_version FROM checkpoint").fetchone()
-        deleted = db.execute("SELECT version FROM tombstone WHERE CAST(doc_id AS TEXT) = ?", (str(key),)).fetchone()
+            "SELECT CAST(log_file AS CHAR), log_offset, epoch, final_version FROM checkpoint").fetchone()
+        deleted = db.execute("SELECT version FROM tombstone WHERE CAST(doc_id AS CHAR) = ?", (str(key),)).fetchone()
     if deleted is None or epoch << 53 | int(file.rsplit(".", 1)[1]) << 33 | offset < deleted[0]:
         return None
     return final >= deleted[0]

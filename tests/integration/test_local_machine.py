@@ -186,7 +186,7 @@ def parsed(line):
 
 
 def test_f56_a_full_disk_for_the_store_is_told_and_after_a_kill_nothing_is_lost(w):
-    daemon, disk = two_tables(w), Disk(w)
+    daemon, disk = two_tables(w, coordination="embedded"), Disk(w)
     disk.put_below(daemon)
     for i in range(3):
         disk.fill(os.path.join(daemon.folder, "data"))
@@ -225,7 +225,7 @@ def test_a_backup_that_was_made_while_it_runs_is_gone_on_from(w):
 
 
 def test_f57_a_disk_that_fails_now_and_then_loses_nothing_that_was_acknowledged(w):
-    daemon, told = two_tables(w), Told(w)
+    daemon, told = two_tables(w, coordination="embedded"), Told(w)
     for i, (what, faults) in enumerate((({"sync": 2}, "s"), ({"sync": 5}, "s"), ({"write": 3}, "w"), ({"write": 11}, "w"),
                                         ({"write": 1000000}, "ic"))):
         for k in range(2):

@@ -100,7 +100,7 @@ def in_files_of(daemon, text):
 
 def test_a_literal_password_is_sealed_in_the_store_and_a_lost_key_is_said(w):
     w.sql("CREATE TABLE thing (id INT PRIMARY KEY, a INT)", "INSERT INTO thing VALUES (1, 1)")
-    daemon = w.follow(w.definitions({"table": "thing"}, password_file=None, password=PASSWORD))
+    daemon = w.follow(w.definitions({"table": "thing"}, password_file=None, password=PASSWORD), coordination="embedded")  # its key is in the data folder
     definitions = w.definitions({"table": "thing"}, password_file=None, password=PASSWORD)
     for _ in range(2):  # the same password again changes nothing
         if "nothing changes" not in daemon.apply(definitions).stdout:

@@ -103,7 +103,7 @@ def test_status_metrics_and_page_tell_which_address_of_the_engine_is_up(w):
 
 def test_a_node_that_has_its_store_alone_lists_itself_and_moves_nothing(w):
     w.load_shop()
-    daemon = w.follow(w.shop_definitions("orders"), node_name="here")
+    daemon = w.follow(w.shop_definitions("orders"), node_name="here", coordination="embedded")
     listed = daemon.json("node", "list")
     if listed["cluster"] is not None or [(n["name"], n["state"], n["topics"]) for n in listed["items"]] != [("here", "normal", [w.schema])]:
         raise Failed(f"the nodes are {listed}")

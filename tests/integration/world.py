@@ -49,7 +49,7 @@ def shared_zookeeper():
 def shared_store():
     """The server of the stores, if they are not in files: tests stop and restart the other one."""
     if "store" not in _shared:
-        _shared["store"] = Database(name="store")
+        _shared["store"] = Database(name="store-shared")
         _shared["store"].start()
         _shared["store"].sql(f"CREATE USER IF NOT EXISTS millrace@'127.0.0.1' IDENTIFIED BY '{PASSWORD}'")
     return _shared["store"]
@@ -178,6 +178,7 @@ class World:
             config |= self.cluster_of_one()
         daemon = Millrace(f"{self.schema}-{len(self.daemons)}", self.engine, **config)
         daemon.is_cluster = is_cluster
+        daemon.write("zookeeper.login", f"millrace:{PASSWORD}\n")
         daemon.write("source.password", PASSWORD + "\n")
         daemon.write("store.password", PASSWORD + "\n")  # the same user's, but a test may take the other away
         self.daemons.append(daemon)
@@ -189,7 +190,8 @@ class World:
         self.stores.append(store)
         server.sql(f"DROP DATABASE IF EXISTS {store}", f"CREATE DATABASE {store}", f"GRANT ALL ON {store}.* TO millrace@'127.0.0.1'")
         return {"store": f"mysql://millrace@127.0.0.1:{server.port}/{store}", "store_password_file": "store.password",
-                "coordination": f"zookeeper://127.0.0.1:{shared_zookeeper().port}/{store}_{os.urandom(4).hex()}", "coordination_timeout": "4s"}
+                "coordination": f"zookeeper://127.0.0.1:{shared_zookeeper().port}/{store}_{os.urandom(4).hex()}", "coordination_timeout": "4s",
+                "coordination_auth_file": "zookeeper.login"}
 
     def follow(self, definitions, **config):
         """A daemon that follows these definitions, with every index built."""

@@ -85,7 +85,7 @@ def test_whoever_follows_a_build_is_told_that_its_topic_has_failed(w):
 
 def test_a_daemon_that_starts_while_apply_works_without_one_waits_for_it(w):
     definitions = numbers(w, "thing", rows=10)
-    daemon = w.millrace(start=False)
+    daemon = w.millrace(start=False, coordination="embedded")
     daemon.apply(definitions)
     with open(os.path.join(daemon.folder, "data/millrace.db.lock"), "r+", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

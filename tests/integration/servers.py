@@ -351,9 +351,8 @@ class Millrace:
 
     def wait_for_topics(self):
         """The session of the run that was killed ends first.  A topic may have a reason not to come: nothing fails here."""
-        until = time.monotonic() + 10
-        while any(topic["told_ms"] > 0 for topic in self.json("status", ok=(0, 1))["topics"]) and time.monotonic() < until:
-            time.sleep(0.05)
+        with contextlib.suppress(Failed):
+            wait_until("it has its topics", lambda: all(topic["told_ms"] == 0 for topic in self.json("status", ok=(0, 1))["topics"]), 10)
 
     def is_ready(self):
         self.check_alive()

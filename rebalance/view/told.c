@@ -16,6 +16,7 @@
 
 #define PLAN_WAIT_MS 1000
 #define MOVE_LONG_MS 60000 /* as long as nodes may take to stop and to start */
+#define MOVE_LOST_MS 120000
 
 int64_t told_age_ms(const struct told_topic *t, int64_t now_ms)
 {
@@ -149,7 +150,7 @@ static void look_at_plan(const struct told_look *l, const struct stored_told *to
     if (owner != NULL && is_owners(l, owner, told))
         return;
     t->told.moved_ms = l->v->now_ms - (clock_mono_ms() - l->cluster->normal_ms);
-    t->told.moves = l->v->now_ms - t->told.moved_ms < TOLD_OLD_MS;
+    t->told.moves = l->v->now_ms - t->told.moved_ms < MOVE_LOST_MS;
     t->told.is_left = owner == NULL && !t->told.moves;
     t->told.is_old = true;
 }

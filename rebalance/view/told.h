@@ -20,10 +20,10 @@ struct coordinator_view;
 struct doctor_list;
 struct topic_view;
 
-/* Owners tell at least so often, ... */
-#define TOLD_EVERY_MS 60000
+/* Owners tell at least so often: with positions, that is one write a minute at rest, ... */
+#define TOLD_EVERY_MS 120000
 /* ... so what is older than this may be wrong. */
-#define TOLD_OLD_MS 120000
+#define TOLD_OLD_MS 240000
 
 struct told_topic {
     bool is_others;   /* another node owns the topic, or none does */

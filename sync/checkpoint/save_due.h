@@ -3,8 +3,8 @@
  *
  * The store may be on the server that we follow: then every save is itself a transaction in the
  * log and moves the position.  So a position that moved past changes is saved at once.  One
- * that moved only past other transactions waits for the next change, for a minute, or for the
- * next log file, since the server may then purge the one before.
+ * that moved only past other transactions waits for the next change, for two minutes, or for
+ * the next log file, since the server may then purge the one before.
  *
  * @thread one at a time
  */
@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SAVE_ASIDE_MS 60000
+#define SAVE_ASIDE_MS 120000
 
 struct save_due {
     enum progress_move move; /* combined since the last save */

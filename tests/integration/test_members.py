@@ -253,6 +253,14 @@ def test_f65_a_copy_of_a_nodes_folder_is_no_second_node(w):
     m.end()
 
 
+def test_a_store_in_a_file_is_refused_in_a_cluster(w):
+    daemon = w.millrace(start=False, coordination="zookeeper://127.0.0.1:2181")
+    daemon.start(wait=False)
+    if daemon.process.wait(40) != 1 or "which one daemon has alone; fix: set store to mysql://" not in daemon.log_tail():
+        raise Failed(f"it ended with {daemon.process.returncode}:\n{daemon.log_tail()}")
+    daemon.process = None
+
+
 def test_whoever_shares_a_store_and_whoever_has_it_alone_refuse_each_other(w):
     m = Members(w, nodes=1, topics=1).start()
     alone = w.millrace(start=False, **on_store(w))

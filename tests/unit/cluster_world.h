@@ -115,8 +115,9 @@ struct world {
     size_t queue[WORLD_NODES_MAX * 2];
     size_t n_queue;
     bool store_is_away;
-    bool is_mute;  /* what is carried out has no answer */
-    bool is_rough; /* answers are lost and repeated, and events late */
+    bool is_mute;                          /* what is carried out has no answer */
+    bool is_rough;                         /* answers are lost and repeated, and events late */
+    bool is_state_deleted, is_lock_stolen; /* by foreign hands */
     /* what the judge counts */
     uint64_t n_requests, n_reads, n_bytes_most, n_granted, n_refused, n_ends, n_answers,
         n_timers;

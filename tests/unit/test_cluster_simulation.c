@@ -132,12 +132,24 @@ static void do_delete_node(struct world *w, struct random *r)
     delete_node(w, node);
 }
 
+/*
+ * Whoever takes both the lock from a leader and the number of its session away lets two lead in
+ * one session.  What they do then is the store's to refuse, as the terms still rise there.
+ */
+static void excuse_all(struct world *w)
+{
+    for (size_t i = 0; w->is_state_deleted && w->is_lock_stolen && i < w->n_nodes; i++)
+        w->nodes[i].is_excused = true;
+}
+
 /* Whoever deletes the state deletes what people asked for, too. */
 static void do_delete_state(struct world *w, struct random *r)
 {
     (void)r;
     game_say("somebody deletes the state");
     w->has_state = false;
+    w->is_state_deleted = true;
+    excuse_all(w);
     buf_clear(&w->state_text);
     state_changed(w);
 }
@@ -160,6 +172,8 @@ static void do_steal_lock(struct world *w, struct random *r)
     if (w->n_queue == 0)
         return;
     game_say("somebody deletes the lock of node %zu", w->queue[0]);
+    w->is_lock_stolen = true;
+    excuse_all(w);
     tell(w, w->queue[0], &(struct barrier_event){.kind = BARRIER_LOCK_LOST});
     leave_queue(w, w->queue[0]);
 }

@@ -10,6 +10,7 @@
 #include "rebalance/state/coordinator.h"
 #include "rebalance/state/members.h"
 #include "rebalance/tell/tell.h"
+#include "rebalance/view/told.h"
 #include "rebalance/watch/store_watch.h"
 #include "src/base/arena.h"
 #include "src/base/clock.h"
@@ -381,10 +382,10 @@ static void what_was_told_too_long_ago_is_not_well(void **state)
     (void)state;
     tell("{\"topic\":{\"name\":\"far\",\"state\":\"running\",\"lag_seconds\":7.5},\"tables\":["
          "{\"table\":\"f.a\",\"state\":\"available\",\"lag_seconds\":7.5}],\"checks\":[]}",
-         180000);
+         TOLD_OLD_MS + 60000);
     assert_int_equal(status(&a, &json), 200);
     has(&json, "\"ok\":false");
-    has(&json, "its owner, bert, last told of it 3 min 0 s ago");
+    has(&json, "its owner, bert, last told of it 5 min 0 s ago");
     has(&json, "{\"state\":\"unknown\",\"reason\":\"\",\"fix\":\"\",\"name\":\"far\","
                "\"lag_seconds\":null");
     has(&json, "\"table\":\"f.a\",\"lag_seconds\":null}");

@@ -7,6 +7,7 @@ import urllib.parse
 
 from servers import Failed, let_pass, wait_until, while_loaded
 from test_areas import follow_price, follow_simple, simple, stored, touch
+from test_cascades import caught_up, changes_add_up
 from test_kill import Writer
 from test_servers import orders, two_servers
 
@@ -210,7 +211,9 @@ def test_documents_of_two_servers_give_no_false_alarm_under_a_load_of_both(w):
         thread.join()
     abroad.equal(daemon)
     expect(verify(w, daemon, 1, 2, 3, 4), "equal", [])
-    # A job that is left from the load would write what is damaged now.
+    # What is left of the load, in the log or as a job, would write what is damaged now.
+    wait_until("the log of both servers is done with", lambda: caught_up(daemon))
+    changes_add_up(w, daemon)
     wait_until("no job is left", lambda: not daemon.json("job", "list")["items"])
     damage = Damage(w)
     damage.change(1, lambda d: d["customer"]["country"].update(name="elsewhere"))

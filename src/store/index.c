@@ -163,7 +163,8 @@ bool store_version_is_live(struct store *s, struct str index, uint64_t number, b
 
 /* Jobs. */
 
-bool store_new_job(struct store *s, struct stored_job *job, struct err *err)
+/* Inside a transaction that writes. */
+static bool insert_job(struct store *s, struct stored_job *job, struct err *err)
 {
     /* If the job exists, this insert changes nothing. */
     static const char insert[] =
@@ -176,21 +177,23 @@ bool store_new_job(struct store *s, struct stored_job *job, struct err *err)
                                "table_name = ? AND kind = ?"
                                " AND bucket = ?";
 
-    if (!store_begin_write(s, OF_INDEX(job->index, job->version), err))
-        return false;
-    bool ok = store_run(s, insert,
-                        BINDS(TEXT(job->kind), TEXT(job->index), NUMBER(job->version),
-                              TEXT(job->table), NUMBER(job->bucket), NUMBER(job->buckets),
-                              TEXT(job->state), TEXT(job->cursor), NUMBER(job->rows_done),
-                              NUMBER(job->rows_total), TEXT(job->parameters), TEXT(job->error),
-                              NUMBER(job->created_ms), NUMBER(job->updated_ms)),
-                        err) &&
-              store_select_number(s, find,
-                                  BINDS(TEXT(job->index), NUMBER(job->version),
-                                        TEXT(job->table), TEXT(job->kind), NUMBER(job->bucket)),
-                                  &job->id, NULL, err);
+    return store_run(s, insert,
+                     BINDS(TEXT(job->kind), TEXT(job->index), NUMBER(job->version),
+                           TEXT(job->table), NUMBER(job->bucket), NUMBER(job->buckets),
+                           TEXT(job->state), TEXT(job->cursor), NUMBER(job->rows_done),
+                           NUMBER(job->rows_total), TEXT(job->parameters), TEXT(job->error),
+                           NUMBER(job->created_ms), NUMBER(job->updated_ms)),
+                     err) &&
+           store_select_number(s, find,
+                               BINDS(TEXT(job->index), NUMBER(job->version), TEXT(job->table),
+                                     TEXT(job->kind), NUMBER(job->bucket)),
+                               &job->id, NULL, err);
+}
 
-    return store_end(s, ok, err);
+bool store_new_job(struct store *s, struct stored_job *job, struct err *err)
+{
+    return store_begin_write(s, OF_INDEX(job->index, job->version), err) &&
+           store_end(s, insert_job(s, job, err), err);
 }
 
 static bool job_is_there(struct store *s, uint64_t id, struct err *err)
@@ -235,11 +238,53 @@ bool store_save_job(struct store *s, uint64_t term, const struct stored_job *job
     return ok;
 }
 
+static bool has_buckets(struct store *s, const struct stored_job *build, bool *has,
+                        struct err *err)
+{
+    static const char sql[] = "SELECT id FROM job WHERE index_name = ? AND version = ?"
+                              " AND kind = '" JOB_BUCKET "' LIMIT 1";
+    uint64_t ignored;
+
+    return store_select_number(s, sql, BINDS(TEXT(build->index), NUMBER(build->version)),
+                               &ignored, has, err);
+}
+
+static bool insert_buckets(struct store *s, const struct stored_job *build,
+                           struct stored_job *buckets, size_t n, struct err *err)
+{
+    bool has, ok = has_buckets(s, build, &has, err);
+
+    for (size_t i = 0; ok && i < n; i++) {
+        buckets[i].id = 0;
+        ok = has || insert_job(s, &buckets[i], err);
+    }
+    return ok && (has || update_job(s, build, err));
+}
+
+bool store_new_buckets(struct store *s, uint64_t term, const struct stored_job *build,
+                       struct stored_job *buckets, size_t n, struct err *err)
+{
+    struct buf thing = {0};
+
+    buf_printf(&thing, "job/%llu", (unsigned long long)build->id);
+
+    bool ok = store_begin_write(s, OF_JOB(build->id), err);
+
+    if (ok) {
+        ok = store_check_term(s, buf_str(&thing), term, err) &&
+             job_is_there(s, build->id, err) && insert_buckets(s, build, buckets, n, err);
+        ok = store_end(s, ok, err);
+    }
+    buf_free(&thing);
+    return ok;
+}
+
 bool store_delete_jobs(struct store *s, struct str index, uint64_t version, struct err *err)
 {
     return store_run_alone(s, OF_INDEX(index, version),
-                           "DELETE FROM job WHERE index_name = ? AND version = ? AND kind = ?",
-                           BINDS(TEXT(index), NUMBER(version), TEXT(STR(JOB_INDEX))), err);
+                           "DELETE FROM job WHERE index_name = ? AND version = ?"
+                           " AND kind IN ('" JOB_INDEX "', '" JOB_BUCKET "')",
+                           BINDS(TEXT(index), NUMBER(version)), err);
 }
 
 bool store_delete_job(struct store *s, uint64_t id, struct err *err)

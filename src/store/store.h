@@ -247,8 +247,9 @@ enum version_stopped {
 bool store_stop_version(struct store *s, const struct version_stop *v,
                         enum version_stopped *how, struct err *err) MUST_CHECK;
 
-/* Jobs: one record per bucket, with a cursor. */
+/* Jobs: what goes on after a restart, with a cursor. */
 #define JOB_INDEX    "index"    /* builds a version */
+#define JOB_BUCKET   "bucket"   /* fills a part of it */
 #define JOB_VERIFY   "verify"   /* compares a version with its rows */
 #define JOB_COMPARE  "compare"  /* the same, and nobody asked for it */
 #define JOB_EXCHANGE "exchange" /* compares a version's trees */
@@ -259,7 +260,7 @@ struct stored_job {
     struct str table; /* "shop.orders" */
     uint64_t version; /* index version number */
     uint32_t bucket, buckets;
-    struct str state;  /* init running waiting complete */
+    struct str state;  /* init running waiting complete; of a bucket: init running done error */
     struct str cursor; /* opaque; empty at the start */
     uint64_t rows_done, rows_total;
     struct str parameters; /* JSON: rate and so on */
@@ -274,6 +275,14 @@ bool store_new_job(struct store *s, struct stored_job *job, struct err *err) MUS
 /* Save the job.  ERR_STOP if it was deleted, or it or its topic has another owner now. */
 bool store_save_job(struct store *s, uint64_t term, const struct stored_job *job,
                     struct err *err) MUST_CHECK;
+/*
+ * Store the buckets of a build, and build->buckets, in one transaction: n, of the kind
+ * JOB_BUCKET and with the build's index, version and table.  Sets their ids.  If the build has
+ * buckets already, it keeps these, and the ids are 0.  ERR_STOP as of store_save_job() for the
+ * build.
+ */
+bool store_new_buckets(struct store *s, uint64_t term, const struct stored_job *build,
+                       struct stored_job *buckets, size_t n, struct err *err) MUST_CHECK;
 /* Delete the jobs that build a version. */
 bool store_delete_jobs(struct store *s, struct str index, uint64_t version,
                        struct err *err) MUST_CHECK;

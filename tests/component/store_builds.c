@@ -394,6 +394,52 @@ static void a_job_is_made_once_and_saved_by_its_owner(void **state)
     assert_int_equal(n, 0);
 }
 
+static size_t count_jobs(struct stored_job **out)
+{
+    size_t n;
+
+    ok(store_load_jobs(f.s, f.a, out, &n, &f.err));
+    return n;
+}
+
+static void a_build_is_divided_once_by_its_owner_and_its_buckets_go_with_it(void **state)
+{
+    struct stored_job job = some_job(0), buckets[3], more[2], *out;
+    char text[32];
+    uint64_t term;
+
+    (void)state;
+    for (uint32_t i = 0; i < 3; i++) {
+        buckets[i] = some_job(i);
+        buckets[i].kind = STR(JOB_BUCKET);
+        buckets[i].buckets = 3;
+    }
+    memcpy(more, buckets, sizeof(more));
+    ok(store_new_job(f.s, &job, &f.err));
+    snprintf(text, sizeof(text), "job/%llu", (unsigned long long)job.id);
+    refused(store_new_buckets(f.s, 1, &job, buckets, 3, &f.err), ERR_STOP);
+    assert_int_equal(count_jobs(&out), 1);
+    ok(store_take_term(f.s, str_from(text), &term, &f.err));
+    job.buckets = 3;
+    ok(store_new_buckets(f.s, term, &job, buckets, 3, &f.err));
+    assert_int_equal(count_jobs(&out), 4);
+    assert_int_equal(out[0].buckets, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(out[i + 1].id, buckets[i].id);
+        assert_int_equal(out[i + 1].bucket, i);
+        same(out[i + 1].kind, STR(JOB_BUCKET));
+    }
+    /* The answer was lost, or a node that was owner before divides it otherwise. */
+    job.buckets = 2;
+    ok(store_new_buckets(f.s, term, &job, more, 2, &f.err));
+    assert_int_equal(more[0].id, 0);
+    assert_int_equal(count_jobs(&out), 4);
+    assert_int_equal(out[0].buckets, 3);
+    ok(store_delete_jobs(f.s, STR("orders"), 2, &f.err));
+    assert_int_equal(count_jobs(&out), 0);
+    refused(store_new_buckets(f.s, term, &job, buckets, 3, &f.err), ERR_STOP);
+}
+
 /* A version of "orders" that is built, with its job; the term is its owner's. */
 static struct stored_version begin_build(struct stored_job *job, uint64_t *term)
 {
@@ -537,6 +583,7 @@ static const struct CMUnitTest tests[] = {
     STORE_TEST(a_version_stops_with_its_wish_and_only_while_it_counts),
     STORE_TEST(a_version_that_is_promoted_was_the_rebuild),
     STORE_TEST(a_job_is_made_once_and_saved_by_its_owner),
+    STORE_TEST(a_build_is_divided_once_by_its_owner_and_its_buckets_go_with_it),
     STORE_TEST(a_version_that_is_parked_waits_with_its_reason_until_it_is_published),
     STORE_TEST(what_stops_a_version_that_waits_ends_its_build),
 };

@@ -87,6 +87,13 @@ CALL(delete_rebuild, TABLE, err)
 CALL(put_shapes, ALIAS, 1, STR("{}"), NULL, err)
 CALL(new_job, &job, err)
 CALL(save_job, job_term, &job, err)
+static bool call_new_buckets(struct err *err)
+{
+    struct stored_job bucket = job;
+
+    bucket.kind = STR(JOB_BUCKET);
+    return store_new_buckets(f.s, job_term, &job, &bucket, 1, err);
+}
 CALL(delete_jobs, ALIAS, 1, err)
 CALL(delete_job, job.id, err)
 CALL(delete_dead_letters, &a_filter, &ignored, err)
@@ -290,6 +297,7 @@ static const struct {
     {"put_shapes", call_put_shapes, OWNER},
     {"new_job", call_new_job, OWNER},
     {"save_job", call_save_job, OWNER},
+    {"new_buckets", call_new_buckets, OWNER},
     {"park_version", call_park_version, OWNER},
     {"save_wait", call_save_wait, OWNER},
     {"resume_version", call_resume_version, OWNER},

@@ -11,6 +11,7 @@
 #include "rebalance/dead_letter/repeats.h"
 #include "rebalance/dead_letter/replay.h"
 #include "rebalance/engine/engine.h"
+#include "rebalance/fill/fills.h"
 #include "rebalance/member/cluster_zookeeper.h"
 #include "rebalance/poll/sync.h"
 #include "rebalance/state/owned.h"
@@ -26,6 +27,7 @@
 #include "rebalance/verify/jobs.h"
 #include "rebalance/verify/schedule.h"
 #include "rebalance/verify/verify.h"
+#include "rebalance/version/buckets.h"
 #include "rebalance/version/build.h"
 #include "rebalance/version/builds.h"
 #include "rebalance/version/cross_topic.h"
@@ -113,6 +115,7 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
     stop_init(&co->drained);
     co->holds = holds_new();
     co->builds = builds_new();
+    co->fills = fills_new();
     co->kept = kept_indexes_new();
     co->rebuilds = rebuilds_new();
     co->syncs = syncs_new();
@@ -168,6 +171,7 @@ void coordinator_close(struct coordinator *co)
     findings_free(co->findings);
     holds_free(co->holds);
     builds_free(co->builds);
+    fills_free(co->fills);
     rebuilds_free(co->rebuilds);
     syncs_free(co->syncs);
     purged_indexes_free(co->purged);
@@ -240,6 +244,7 @@ static const struct {
     {coordinator_finish_builds, 0},
     {coordinator_sync_topics, TOPICS_MS},
     {coordinator_resume_builds, TOPICS_MS},
+    {coordinator_fill_buckets, 0},
     {coordinator_resume_verifies, TOPICS_MS},
     {sync_settings, TOPICS_MS},
     {coordinator_follow_moved, 0},

@@ -2,8 +2,8 @@
 
 #include "rebalance/build/build.h"
 
-#include "rebalance/build/job.h"
 #include "rebalance/build/reads.h"
+#include "rebalance/fill/job.h"
 #include "src/base/arena.h"
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
@@ -30,23 +30,20 @@ struct index_build *index_build_new(const struct index_build_options *opt,
     b->alias = mem_copy(opt->alias);
     b->index = mem_copy(opt->index);
     b->final_settings = mem_copy(opt->final_settings);
-    if (b->opt.chunk == 0 || b->opt.chunk > BUILD_CHUNK_MAX)
-        b->opt.chunk = BUILD_CHUNK_MAX;
-    b->open_last = &b->open_first;
     stop_init(&b->stop);
     lock_init(&b->lock, LOCK_build_lock);
-    b->links = pipeline_links(opt->pipeline, &b->stop, BUILD_VIEW_MS);
     b->arena = arena_new();
     b->job = *job;
     b->job.kind = arena_copy(b->arena, job->kind);
     b->job.index = arena_copy(b->arena, job->index);
     b->job.table = arena_copy(b->arena, job->table);
     b->job.parameters = arena_copy(b->arena, job->parameters);
+    b->job.cursor = arena_copy(b->arena, job->cursor); /* an earlier release filled so far */
     b->job.error = STR("");
     b->complete = str_equal(job->state, STR(JOB_COMPLETE));
+    b->job.state = STR("running");
     b->resumed = job->cursor.len > 0;
     b->rows = job->rows_total;
-    buf_append(&b->cursor, job->cursor);
     b->phase = "waiting";
     return b;
 }
@@ -55,16 +52,9 @@ void index_build_free(struct index_build *b)
 {
     if (b == NULL)
         return;
-    build_forget_chunks(b);
-    for (size_t i = 0; i < b->n_tables; i++)
-        free(b->tables[i]);
-    free(b->tables);
     mysql_conn_close(b->conn);
-    read_links_fini(&b->links);
     pipeline_unref(b->opt.pipeline);
     arena_free(b->arena);
-    buf_free(&b->after);
-    buf_free(&b->cursor);
     buf_free(&b->differs);
     lock_fini(&b->lock);
     stop_fini(&b->stop);
@@ -238,8 +228,8 @@ static void *build_main(void *arg)
     const bool ok = (b->complete || build_fill(b, &err)) && finish(b, &err);
 
     if (!ok && err.kind == ERR_STOP && stop_is_set(&b->stop)) {
-        if (!build_save(b, true, &saved))
-            log_failure(LOG_INFO, &saved, "could not store the cursor of the index build",
+        if (!build_save(b, &saved))
+            log_failure(LOG_INFO, &saved, "could not store the state of the index build",
                         KV("index", (const char *)b->index));
         return NULL;
     }
@@ -260,6 +250,11 @@ void index_build_ask_to_stop(struct index_build *b)
     if (b->conn != NULL)
         mysql_conn_interrupt(b->conn);
     lock_release(&b->lock);
+}
+
+void index_build_nudge(struct index_build *b)
+{
+    stop_nudge(&b->stop);
 }
 
 void index_build_stop(struct index_build *b)
@@ -312,6 +307,7 @@ struct index_build_status index_build_status(struct index_build *b)
         .rows_done = job_shown_done(b->job.rows_done, b->job.rows_total),
         .rows_total = b->job.rows_total,
         .dead = b->dead,
+        .n_filling = b->n_filling,
         .rate = b->pace.rate,
         .remaining_s = job_remaining_s(&b->pace, b->job.rows_done, b->job.rows_total),
         .rate_limit = __atomic_load_n(&b->rate_limit, __ATOMIC_RELAXED),

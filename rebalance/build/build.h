@@ -5,7 +5,7 @@
  *   build.c    begins and ends the build
  *   step.c     its phase, its waits, its stored state: what every step uses
  *   reads.c    opens reads, finds the version's targets
- *   fill.c     reads rows in chunks into the new version, with a cursor
+ *   divide.c   divides its rows into buckets, and waits until all are filled
  *   deletes.c  repeats the deletes that came meanwhile
  *   count.c    compares the number of rows and documents at one position
  *   publish.c  moves the alias, or parks the version
@@ -16,7 +16,7 @@
 #define REBALANCE_BUILD_BUILD_H
 
 #include "rebalance/build/index_build.h"
-#include "rebalance/build/job.h"
+#include "rebalance/fill/job.h"
 #include "src/base/buf.h"
 #include "src/base/err.h"
 #include "src/base/lock.h"
@@ -24,19 +24,14 @@
 #include "src/base/thread.h"
 #include "src/mysql/mysql.h"
 #include "src/store/store.h"
-#include "sync/read/links.h"
 
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define BUILD_POLL_MS   20
-#define BUILD_CHUNK_MAX 5000 /* rows per statement */
-#define BUILD_VIEW_MS   10000
-
-struct chunk_note; /* rebalance/build/fill.c */
-struct target;
+#define BUILD_POLL_MS 20
+#define BUILD_VIEW_MS 10000
 
 struct index_build {
     enum magic magic;
@@ -47,30 +42,21 @@ struct index_build {
     bool started;
 
     /* The thread's own. */
-    struct mysql_conn *conn; /* to the server whose log we read; counts rows; set under lock */
-    struct read_links links; /* read the rows */
-    char **tables;           /* the index's tables, in reading order */
-    size_t n_tables, at_table;
-    struct buf after;    /* key of the table's last row read so far */
-    size_t chunk, asked; /* rows per statement: what suits them, what the limit allows */
-    struct chunk_note *open_first, **open_last;
-    size_t n_open;
-    struct job_limit limit;
-    int64_t saved_ms;
-    bool end;           /* the table's last row was read */
-    bool resumed;       /* an earlier run filled a part of it */
-    bool complete;      /* filled and counted by an earlier run; only publishing is left */
-    uint64_t rows;      /* rows of its tables */
-    struct buf differs; /* why the version should wait; else empty */
+    struct mysql_conn *conn; /* to the server whose log we read; set under lock */
+    uint64_t seen;           /* of the nudges of its stop token */
+    bool resumed;            /* an earlier run filled a part of it */
+    bool complete;           /* filled and counted by an earlier run; only publishing is left */
+    uint64_t rows;           /* rows of its tables */
+    struct buf differs;      /* why the version should wait; else empty */
 
     struct lock lock; /* LOCK_build_lock */
 
     /* All guarded by lock. */
     struct arena *arena; /* holds the job's texts */
     struct stored_job job;
-    struct buf cursor;
     struct job_pace pace;
     uint64_t rate_limit, dead;
+    size_t n_filling;
     const char *phase;
     const char *step; /* the usual step that it waits for, or NULL */
     struct err why;
@@ -79,19 +65,21 @@ struct index_build {
 /* Set the phase that status shows, and why the build waits; why may be NULL. */
 void build_set_phase(struct index_build *b, const char *phase, const struct err *why);
 bool build_is_stopping(struct index_build *b, struct err *err); /* err: ERR_STOP */
+/* Returns false if the build is stopping, or its version was stopped. */
+bool build_may_go_on(struct index_build *b, struct err *err) MUST_CHECK;
 /* Wait a moment.  Returns false if the build is stopping, or its version was stopped. */
 bool build_wait(struct index_build *b, struct err *err) MUST_CHECK;
 /* Wait a while if err is temporary. Returns false if err ends the build; err says why. */
 bool build_survive(struct index_build *b, struct err *err);
-/* Store the job with its cursor; without `always` only if the last save is old. */
-bool build_save(struct index_build *b, bool always, struct err *err);
+/* Store the job. */
+bool build_save(struct index_build *b, struct err *err);
 /* Get the current end of the log, as a version. Needs the open connection. */
 bool build_log_end(struct index_build *b, uint64_t *version, struct err *err) MUST_CHECK;
 /* Block until the new version has every change of the log up to `to`. */
 bool build_catch_up(struct index_build *b, uint64_t to, struct err *err);
 
+/* Divide the rows into buckets, unless that is done, and block until all are filled. */
 bool build_fill(struct index_build *b, struct err *err);
-void build_forget_chunks(struct index_build *b);
 bool build_repeat_deletes(struct index_build *b, struct err *err);
 bool build_count_rows(struct index_build *b, struct err *err);
 /* Move the alias to the version, or park it (src/store/waiting.h). */

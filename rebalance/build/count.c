@@ -2,8 +2,9 @@
 
 #include "rebalance/build/build.h"
 #include "rebalance/build/reads.h"
+#include "rebalance/fill/targets.h"
 
-#include "rebalance/build/job.h"
+#include "rebalance/fill/job.h"
 #include "src/base/mem.h"
 #include "src/search/search.h"
 #include "sync/checkpoint/read_position.h"
@@ -74,7 +75,7 @@ static bool count_touched_rows(struct index_build *b, const struct dirty_set *t,
                                struct err *err)
 {
     size_t n;
-    struct target **list = build_targets(b, &n, err);
+    struct target **list = version_targets(b->opt.pipeline, b->index, &n, err);
     bool ok = n > 0;
 
     *rows = 0;
@@ -85,7 +86,7 @@ static bool count_touched_rows(struct index_build *b, const struct dirty_set *t,
                                dirty_set_keys(t, list[i]->table), &of_table, err);
         *rows += of_table;
     }
-    build_targets_free(list, n);
+    version_targets_free(list, n);
     return ok;
 }
 

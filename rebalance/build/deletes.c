@@ -2,13 +2,14 @@
 
 #include "rebalance/build/build.h"
 #include "rebalance/build/reads.h"
+#include "rebalance/fill/targets.h"
 
 #include "rebalance/build/stored_deletes.h"
 #include "sync/delivery/document/target.h"
 
 static bool go_on(struct index_build *b, struct stored_deletes *d, struct err *err)
 {
-    struct target *t = build_target(b, STR(""), err);
+    struct target *t = version_target(b->opt.pipeline, b->index, STR(""), err);
     const bool ok = t != NULL && stored_deletes_go_on(d, t, &b->stop, err);
 
     target_unref(t);

@@ -1,15 +1,13 @@
 /*
  * struct index_build: fills a new index version from its tables, then moves the alias.
  *
- * It reads each table in key order, in chunks. Every read includes the position from which live
- * changes go to the new version, too. Each document carries that position as its version and is
- * written strictly, so that it loses to every live write. The stored cursor never passes a
- * chunk whose documents are not acknowledged, so an interrupted build goes on where it was cut
- * off. At the end the build compares the number of rows and documents, repeats deletes that
- * came meanwhile, compares a sample of documents with their rows (ADR 46), and moves the alias
- * in one call (docs/rules.md, rules 6 and 8).
+ * It divides the rows into buckets, which others fill (rebalance/fill/index_fill.h), and waits
+ * until the store says that all are done. Then it compares the number of rows and documents,
+ * repeats deletes that came meanwhile, compares a sample of documents with their rows (ADR 46),
+ * and moves the alias in one call (docs/rules.md, rules 6 and 8). Only the owner of the topic
+ * builds, as only its pipeline knows when the version has every change (ADR 53).
  *
- * @thread its own; status, set_rate, ask_to_stop, stop: any
+ * @thread its own; status, set_rate, nudge, ask_to_stop, stop: any
  */
 #ifndef REBALANCE_BUILD_INDEX_BUILD_H
 #define REBALANCE_BUILD_INDEX_BUILD_H
@@ -26,14 +24,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct dead_letter_note;
 struct delivery;
 struct index_build;
 struct pipeline;
 struct search;
 struct store;
 struct stored_job;
-struct target;
 
 struct index_build_options {
     struct store *store;
@@ -46,7 +42,6 @@ struct index_build_options {
     uint64_t number;            /* the version's number */
     uint64_t start;             /* version (position) of the documents that the fill writes */
     uint64_t term;
-    size_t chunk;     /* rows per statement at most; 0: 5000 */
     struct take take; /* whose indexes the alias may be taken from, beside this store's */
     bool piped;       /* documents of some table pass a pipeline, which may drop them */
     bool synced;      /* read by time: rows change unseen, so do not count them */
@@ -57,11 +52,8 @@ struct index_build_options {
     build_compare_fn *compare; /* NULL: compare nothing */
     /* Tells whether the alias may move now; ERR_RETRY: not yet. */
     bool (*may_publish)(void *ctx, const char *alias, const struct take *take, struct err *err);
-    /*
-     * Keeps a dead letter for a row that makes no document. Blocks until it is durable. Returns
-     * false if the daemon stops first: then it is not kept.
-     */
-    bool (*dead)(void *ctx, const struct dead_letter_note *note);
+    /* The version's buckets are stored: they can be filled. On the build's thread. */
+    void (*divided)(void *ctx);
     /*
      * Called on the build's thread when it is over. err is NULL if searches use the version,
      * else why not.
@@ -69,13 +61,14 @@ struct index_build_options {
     void (*done)(void *ctx, struct index_build *b, const struct err *err);
 };
 
-/* Copies job and goes on from its id, cursor and counts. */
+/* Copies job and goes on from its id and counts. */
 struct index_build *index_build_new(const struct index_build_options *opt,
                                     const struct stored_job *job) RETURNS_NONNULL MUST_CHECK;
 void index_build_start(struct index_build *b);
 void index_build_set_rate(struct index_build *b, uint64_t rows_per_second);
+void index_build_nudge(struct index_build *b);       /* a bucket has ended */
 void index_build_ask_to_stop(struct index_build *b); /* does not block */
-/* Stop without finishing and keep the cursor. Joins the thread. */
+/* Stop without finishing. Joins the thread. */
 void index_build_stop(struct index_build *b);
 void index_build_free(struct index_build *b);
 
@@ -86,6 +79,7 @@ uint64_t index_build_number(const struct index_build *b);
 struct index_build_status {
     uint64_t job_id, number;
     uint64_t rows_done, rows_total, dead;
+    size_t n_filling; /* buckets that are being filled, on any node */
     double rate;
     int64_t remaining_s; /* -1: unknown */
     uint64_t rate_limit;

@@ -3,9 +3,8 @@ libmillrace_a_SOURCES += \
 	%D%/build.c %D%/build.h \
 	%D%/count.c \
 	%D%/deletes.c \
-	%D%/fill.c \
+	%D%/divide.c \
 	%D%/index_build.h \
-	%D%/job.c %D%/job.h \
 	%D%/judgement.c %D%/judgement.h \
 	%D%/page_wait.c %D%/page_wait.h \
 	%D%/publish.c \

@@ -3,6 +3,7 @@
 #include "rebalance/build/reads.h"
 
 #include "rebalance/build/build.h"
+#include "rebalance/fill/targets.h"
 #include "src/base/mem.h"
 #include "src/mysql/mysql.h"
 #include "sync/document/loader.h"
@@ -60,54 +61,10 @@ bool build_open_read(struct index_build *b, uint64_t at_least, struct err *err)
     return read_view_open(b->conn, &view, &stamp, err);
 }
 
-/*
- * ERR_RETRY until the builder has taken the version: after a start, or while the server is
- * away.
- */
-struct target *build_target(struct index_build *b, struct str table, struct err *err)
-{
-    const bool settled = pipeline_is_settled(b->opt.pipeline);
-    struct target *t = pipeline_target(b->opt.pipeline, str_from(b->index), table);
-
-    if (t == NULL && !settled) {
-        err_set(err, ERR_RETRY, "its topic is not running yet");
-        return NULL;
-    }
-    if (t == NULL || __atomic_load_n(&((struct reading *)t->plan)->stopped, __ATOMIC_RELAXED)) {
-        target_unref(t);
-        err_set(err, ERR_REJECT, "the table was stopped while its index was built");
-        return NULL;
-    }
-    return t;
-}
-
-void build_targets_free(struct target **list, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        target_unref(list[i]);
-    free(list);
-}
-
-struct target **build_targets(struct index_build *b, size_t *n, struct err *err)
-{
-    struct target *any = build_target(b, STR(""), err);
-    struct target **list = pipeline_targets(b->opt.pipeline, str_from(b->index), n);
-
-    if (any == NULL) {
-        build_targets_free(list, *n);
-        list = mem_alloc(1, sizeof(struct target *));
-        *n = 0;
-    } else if (*n == 0) {
-        err_set(err, ERR_RETRY, "its topic has just read its table list again");
-    }
-    target_unref(any);
-    return list;
-}
-
 bool build_count_tables(struct index_build *b, uint64_t *rows, struct err *err)
 {
     size_t n;
-    struct target **list = build_targets(b, &n, err);
+    struct target **list = version_targets(b->opt.pipeline, b->index, &n, err);
     bool ok = n > 0;
 
     *rows = 0;
@@ -117,6 +74,6 @@ bool build_count_tables(struct index_build *b, uint64_t *rows, struct err *err)
         ok = loader_count(b->conn, ((struct reading *)list[i]->plan)->plan, &of_table, err);
         *rows += of_table;
     }
-    build_targets_free(list, n);
+    version_targets_free(list, n);
     return ok;
 }

@@ -3,14 +3,13 @@
 #include "rebalance/build/build.h"
 
 #include "rebalance/build/reads.h"
+#include "rebalance/fill/targets.h"
 #include "src/base/clock.h"
-#include "src/base/failpoint.h"
 #include "src/base/log.h"
 #include "src/store/waiting.h"
 #include "sync/pipeline/pipeline.h"
 #include "sync/routing/routing.h"
 
-#define SAVE_MS  500
 #define RETRY_MS 1000
 
 void build_set_phase(struct index_build *b, const char *phase, const struct err *why)
@@ -22,29 +21,16 @@ void build_set_phase(struct index_build *b, const char *phase, const struct err 
     lock_release(&b->lock);
 }
 
-bool build_save(struct index_build *b, bool always, struct err *err)
+bool build_save(struct index_build *b, struct err *err)
 {
-    const int64_t now = clock_mono_ms();
-
-    if (!always && now - b->saved_ms < SAVE_MS)
-        return true;
-    b->saved_ms = now;
     lock_acquire(&b->lock);
 
     struct stored_job job = b->job;
-    struct buf cursor = {0};
 
-    buf_append(&cursor, buf_str(&b->cursor));
     lock_release(&b->lock);
-    job.cursor = buf_str(&cursor);
     job.state = b->complete ? STR(JOB_COMPLETE) : STR("running");
     job.updated_ms = clock_wall_ms();
-
-    const bool ok = store_save_job(b->opt.store, b->opt.term, &job, err);
-
-    FAILPOINT(chunk_saved);
-    buf_free(&cursor);
-    return ok;
+    return store_save_job(b->opt.store, b->opt.term, &job, err);
 }
 
 bool build_is_stopping(struct index_build *b, struct err *err)
@@ -56,7 +42,7 @@ bool build_is_stopping(struct index_build *b, struct err *err)
 static bool is_given_up(struct index_build *b, struct err *err)
 {
     struct err why = {0};
-    struct target *t = build_target(b, STR(""), &why);
+    struct target *t = version_target(b->opt.pipeline, b->index, STR(""), &why);
     const bool given_up = t == NULL && why.kind == ERR_REJECT;
 
     target_unref(t);
@@ -65,10 +51,15 @@ static bool is_given_up(struct index_build *b, struct err *err)
     return given_up;
 }
 
+bool build_may_go_on(struct index_build *b, struct err *err)
+{
+    return !build_is_stopping(b, err) && !is_given_up(b, err);
+}
+
 bool build_wait(struct index_build *b, struct err *err)
 {
     stop_wait(&b->stop, BUILD_POLL_MS);
-    return !build_is_stopping(b, err) && !is_given_up(b, err);
+    return build_may_go_on(b, err);
 }
 
 /* Waits for RETRY_MS, or until a topic that was not followed yet is followed. */
@@ -86,7 +77,6 @@ static void wait_to_retry(struct index_build *b)
 bool build_survive(struct index_build *b, struct err *err)
 {
     build_disconnect(b);
-    read_links_close(&b->links);
     if (err->kind != ERR_RETRY)
         return false;
     build_set_phase(b, "waiting", err);

@@ -44,6 +44,7 @@ struct coordinator {
     struct topics *topics;               /* those that run here: state/topics.h */
     struct holds *holds;                 /* indexes that delivery holds */
     struct builds *builds;               /* version/builds.h */
+    struct fills *fills;                 /* fill/fills.h */
     struct rebuilds *rebuilds;           /* attempts to rebuild tables: version/rebuild.h */
     struct kept_indexes *kept;           /* retired ones that stay: version/retired.h */
     struct drops *drops;                 /* indexes to delete: version/version_drop.h */

@@ -17,7 +17,7 @@
 #ifndef REBALANCE_VERIFY_JOB_H
 #define REBALANCE_VERIFY_JOB_H
 
-#include "rebalance/build/job.h"
+#include "rebalance/fill/job.h"
 #include "rebalance/verify/jobs.h"
 #include "rebalance/verify/progress.h"
 #include "rebalance/verify/report.h"

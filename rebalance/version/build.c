@@ -2,9 +2,9 @@
 
 #include "rebalance/version/build.h"
 
-#include "rebalance/dead_letter/letters.h"
 #include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
+#include "rebalance/version/buckets.h"
 #include "rebalance/version/claim.h"
 #include "rebalance/version/rebuild.h"
 #include "rebalance/version/routes.h"
@@ -12,7 +12,7 @@
 #include "rebalance/version/version_drop.h"
 #include "rebalance/version/waiting.h"
 
-#include "rebalance/build/job.h"
+#include "rebalance/fill/job.h"
 #include "rebalance/version/builds.h"
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
@@ -36,23 +36,6 @@ static void on_build_done(void *ctx, struct index_build *b, const struct err *er
 
     builds_note_end(co->builds, b, err);
     stop_nudge(&co->stop);
-}
-
-static bool on_build_dead(void *ctx, const struct dead_letter_note *note)
-{
-    struct coordinator *co = MAGIC_CAST(coordinator, ctx);
-    struct err err = {0};
-
-    while (!coordinator_keep_dead_letters(co, note, 1, &err)) {
-        if (err.kind == ERR_STOP) /* another node has the topic */
-            return false;
-        log_failure(LOG_ERROR, &err, "could not store a dead letter, trying again");
-        if (stop_wait(&co->stop, 500))
-            return false;
-    }
-    delivery_note_dead(co->delivery, str_from(note->target->index), note->routing, note->id,
-                       note->version);
-    return true;
 }
 
 static bool start_build(struct coordinator *co, const struct stored_version *v,
@@ -90,7 +73,6 @@ static bool start_build(struct coordinator *co, const struct stored_version *v,
                 .number = v->number,
                 .start = v->start,
                 .term = term,
-                .chunk = p.chunk,
                 .take = p.take,
                 .piped = definitions_index_is_piped(d, table_index(t)),
                 .synced = t->sync_every_s > 0,
@@ -100,7 +82,7 @@ static bool start_build(struct coordinator *co, const struct stored_version *v,
                 .compare = co->compare_version,
                 .ctx = co,
                 .may_publish = coordinator_may_publish,
-                .dead = on_build_dead,
+                .divided = coordinator_on_divided,
                 .done = on_build_done},
             job);
 
@@ -229,6 +211,7 @@ static bool finish_build(struct coordinator *co, const struct catalogue *c,
     if (v != NULL && str_equal(v->state, STR("available")) &&
         !store_delete_jobs(co->opt.store, index, number, &err) && err.kind != ERR_STOP)
         return false; /* ERR_STOP: its topic's owner does it */
+    coordinator_stop_fills(co, index, number);
     builds_remove(co->builds, f->build);
     if (v != NULL && is_others(co, v, &f->why))
         log_failure(LOG_INFO, &f->why, "an index build ends here", KV("index", v->index),
@@ -279,11 +262,13 @@ void coordinator_ask_builds_to_stop(struct coordinator *co)
 
     for (size_t i = 0; i < n; i++)
         index_build_ask_to_stop(list[i]);
+    coordinator_ask_fills_to_stop(co);
 }
 
 /* If the build ends while we stop it, its own outcome counts. */
 static void stop_build(struct coordinator *co, struct index_build *b)
 {
+    coordinator_stop_fills(co, str_from(index_build_alias(b)), index_build_number(b));
     index_build_stop(b);
     if (!builds_is_over(co->builds, b))
         builds_remove(co->builds, b);
@@ -294,6 +279,7 @@ void coordinator_pause_builds(struct coordinator *co, const struct pipeline *p)
     struct index_build *list[BUILDS_MAX];
     const size_t n = builds_list(co->builds, list);
 
+    coordinator_pause_fills(co, p);
     for (size_t i = 0; i < n; i++)
         if (index_build_pipeline(list[i]) == p)
             stop_build(co, list[i]);
@@ -305,6 +291,7 @@ void coordinator_stop_builds(struct coordinator *co)
     struct index_build *list[BUILDS_MAX];
     const size_t n = builds_list(co->builds, list);
 
+    coordinator_pause_fills(co, NULL);
     for (size_t i = 0; i < n; i++)
         builds_remove(co->builds, list[i]);
 }

@@ -135,6 +135,17 @@ bool builds_set_rate(struct builds *all, struct str alias, uint64_t rate)
     return b != NULL;
 }
 
+void builds_nudge(struct builds *all, struct str alias, uint64_t number)
+{
+    lock_acquire(&all->lock);
+
+    struct index_build *b = find(all, alias, number);
+
+    if (b != NULL)
+        index_build_nudge(b);
+    lock_release(&all->lock);
+}
+
 /* ---- ends ---- */
 
 void builds_note_end(struct builds *all, struct index_build *b, const struct err *why)

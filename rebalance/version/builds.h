@@ -53,6 +53,9 @@ bool builds_status(struct builds *all, struct str alias, uint64_t number,
  */
 bool builds_set_rate(struct builds *all, struct str alias, uint64_t rate) MUST_CHECK;
 
+/* A bucket of the build, if it runs here, has ended. */
+void builds_nudge(struct builds *all, struct str alias, uint64_t number);
+
 /* The build has ended by itself.  @thread the build's */
 void builds_note_end(struct builds *all, struct index_build *b, const struct err *why);
 bool builds_is_over(struct builds *all, const struct index_build *b) MUST_CHECK;

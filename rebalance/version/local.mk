@@ -1,5 +1,6 @@
 # Index versions: create, drop, shape, settings, stops, routes.
 libmillrace_a_SOURCES += \
+	%D%/buckets.c %D%/buckets.h \
 	%D%/build.c %D%/build.h \
 	%D%/builds.c %D%/builds.h \
 	%D%/claim.c %D%/claim.h \

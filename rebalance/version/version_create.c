@@ -2,8 +2,8 @@
 
 #include "rebalance/version/version_create.h"
 
-#include "rebalance/build/job.h"
 #include "rebalance/check/look.h"
+#include "rebalance/fill/job.h"
 #include "rebalance/poll/table_sync.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/version/claim.h"

@@ -5,6 +5,7 @@ unit_tests += \
 	%D%/test_address_set \
 	%D%/test_arena \
 	%D%/test_aws_credentials \
+	%D%/test_bucket \
 	%D%/test_budget \
 	%D%/test_buf \
 	%D%/test_builder_calls \

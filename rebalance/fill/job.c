@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "rebalance/build/job.h"
+#include "rebalance/fill/job.h"
 
 #include "src/base/buf.h"
 #include "src/format/json.h"

@@ -3,8 +3,8 @@
  *
  * No I/O. The caller passes the clock, in milliseconds.
  */
-#ifndef REBALANCE_BUILD_JOB_H
-#define REBALANCE_BUILD_JOB_H
+#ifndef REBALANCE_FILL_JOB_H
+#define REBALANCE_FILL_JOB_H
 
 #include "rebalance/watch/whose.h"
 #include "src/base/base.h"

@@ -1,0 +1,54 @@
+/*
+ * struct fill_bucket: a part of a version's rows, as the parameters of its job say it: those
+ * behind the first cursor of the job, up to `until`.
+ *
+ * A cursor is a table's name and a key of it (sync/document/key.h): the place behind that row,
+ * or before the table's first row if it has no key. Tables follow one another in the order of
+ * pipeline_targets().
+ *
+ * @thread any (pure)
+ */
+#ifndef REBALANCE_FILL_BUCKET_H
+#define REBALANCE_FILL_BUCKET_H
+
+#include "src/base/base.h"
+#include "src/base/buf.h"
+#include "src/base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* States of its job. */
+#define BUCKET_INIT    "init"
+#define BUCKET_RUNNING "running"
+#define BUCKET_DONE    "done"  /* the version has its rows */
+#define BUCKET_ERROR   "error" /* it never will; the job's error says why */
+
+struct fill_bucket {
+    struct buf until; /* a cursor; empty: to the last row */
+    struct buf node;  /* the id of the node that works on it, or did last */
+    uint64_t dead;    /* rows that made no document */
+};
+
+void bucket_fini(struct fill_bucket *b);
+void bucket_append(struct buf *json, const struct fill_bucket *b);
+/*
+ * Returns false if the text, which somebody else may have stored, names no place to end: who
+ * reads further than it may would do no harm, but for ever. End with bucket_fini() then, too.
+ */
+bool bucket_read(struct str json, struct fill_bucket *b) MUST_CHECK;
+
+/* What the buckets of a build amount to. Zero-initialise. */
+struct bucket_sum {
+    uint64_t rows_done, dead;
+    size_t n, n_done, n_running;
+    struct str error; /* of the first that has failed; empty: none has */
+    bool failed;
+    struct str waits; /* why the first that waits does so; empty: none does */
+};
+/* Add a bucket's job: its state, error and parameters. The texts are borrowed. */
+void bucket_sum_add(struct bucket_sum *sum, struct str state, struct str error,
+                    uint64_t rows_done, struct str parameters);
+
+#endif

@@ -1,0 +1,385 @@
+#include "config.h"
+
+#include "rebalance/fill/fill.h"
+
+#include "src/base/clock.h"
+#include "src/base/failpoint.h"
+#include "src/base/log.h"
+#include "src/base/magic.h"
+#include "src/base/mem.h"
+#include "sync/checkpoint/grace_period.h"
+#include "sync/delivery/document/target.h"
+#include "sync/document/loader.h"
+#include "sync/pipeline/pipeline.h"
+#include "sync/read/stall_watchdog.h"
+#include "sync/routing/routing.h"
+
+#include <stdlib.h>
+
+#define CHUNK_MAX       5000 /* rows per statement */
+#define CHUNK_FIRST     500
+#define CHUNK_BYTES     (4 << 20)
+#define CHUNKS_OPEN_MAX 64
+#define VIEW_MS         10000
+#define SAVE_MS         500
+#define POLL_MS         20
+#define RETRY_MS        1000
+
+struct index_fill *index_fill_new(const struct index_fill_options *opt,
+                                  const struct stored_job *job)
+{
+    struct index_fill *f = mem_alloc(1, sizeof(*f));
+
+    f->magic = MAGIC_index_fill;
+    f->opt = *opt;
+    pipeline_ref(opt->pipeline);
+    f->alias = mem_copy(opt->alias);
+    f->index = mem_copy(opt->index);
+    if (f->opt.chunk == 0 || f->opt.chunk > CHUNK_MAX)
+        f->opt.chunk = CHUNK_MAX;
+    f->rate = opt->rate;
+    f->chunk = CHUNK_FIRST;
+    f->open_last = &f->open_first;
+    stop_init(&f->stop);
+    f->watchdog = stall_watchdog_new(&(struct stall_watchdog_options){0});
+    f->links = pipeline_links(opt->pipeline, &f->stop, VIEW_MS);
+    f->links.own.opt.watchdog = f->watchdog;
+    f->arena = arena_new();
+    f->opt.node = arena_copy(f->arena, opt->node);
+    f->job = *job;
+    f->job.kind = arena_copy(f->arena, job->kind);
+    f->job.index = arena_copy(f->arena, job->index);
+    f->job.table = arena_copy(f->arena, job->table);
+    f->job.parameters = arena_copy(f->arena, job->parameters);
+    f->job.state = f->job.cursor = f->job.error = STR("");
+    buf_append(&f->cursor, job->cursor);
+    return f;
+}
+
+void index_fill_free(struct index_fill *f)
+{
+    if (f == NULL)
+        return;
+    fill_forget_chunks(f);
+    for (size_t i = 0; i < f->n_tables; i++)
+        free(f->tables[i]);
+    free(f->tables);
+    read_links_fini(&f->links);
+    stall_watchdog_free(f->watchdog);
+    pipeline_unref(f->opt.pipeline);
+    arena_free(f->arena);
+    bucket_fini(&f->bucket);
+    buf_free(&f->cursor);
+    buf_free(&f->after);
+    stop_fini(&f->stop);
+    free(f->alias);
+    free(f->index);
+    MAGIC_END(index_fill, f);
+    free(f);
+}
+
+/* ---- its job ---- */
+
+static bool store(struct index_fill *f, const char *state, struct str error, struct err *err)
+{
+    struct buf parameters = {0};
+    struct stored_job job = f->job;
+
+    bucket_append(&parameters, &f->bucket);
+    job.cursor = buf_str(&f->cursor);
+    job.parameters = buf_str(&parameters);
+    job.state = str_from(state);
+    job.error = error;
+    job.updated_ms = clock_wall_ms();
+    f->saved_ms = clock_mono_ms();
+
+    const bool ok = store_save_job(f->opt.store, f->opt.term, &job, err);
+
+    FAILPOINT(chunk_saved);
+    buf_free(&parameters);
+    return ok;
+}
+
+/* Returns false if the job has another owner now, or was deleted. */
+static bool save_some(struct index_fill *f, struct err *err)
+{
+    return clock_mono_ms() - f->saved_ms < SAVE_MS || store(f, BUCKET_RUNNING, STR(""), err) ||
+           err->kind != ERR_STOP;
+}
+
+static bool is_stopping(struct index_fill *f, struct err *err)
+{
+    return stop_is_set(&f->stop) && !err_set(err, ERR_STOP, "stopping");
+}
+
+/* Nobody needs a version that was stopped. */
+static bool is_given_up(struct index_fill *f, struct err *err)
+{
+    struct err why = {0};
+    struct target *t = fill_target(f, STR(""), &why);
+    const bool given_up = t == NULL && why.kind == ERR_REJECT;
+
+    target_unref(t);
+    if (given_up)
+        *err = why;
+    return given_up;
+}
+
+/* Waits for RETRY_MS, or until a topic that was not followed yet is followed. */
+static void wait_to_retry(struct index_fill *f)
+{
+    const int64_t until = clock_mono_ms() + RETRY_MS;
+    const bool settled = pipeline_is_settled(f->opt.pipeline);
+
+    while (!stop_is_set(&f->stop) && clock_mono_ms() < until &&
+           (settled || !pipeline_is_settled(f->opt.pipeline)))
+        stop_wait(&f->stop, POLL_MS);
+}
+
+/*
+ * Drops the connections, and waits out temporary trouble, which its job says meanwhile. Returns
+ * false if anything else ends the fill.
+ */
+static bool survive(struct index_fill *f, struct err *err)
+{
+    struct err ignored = {0};
+
+    read_links_close(&f->links);
+    if (err->kind != ERR_RETRY)
+        return false;
+    log_failure(LOG_WARN, err, "the index build waits", KV("index", (const char *)f->index),
+                KV("bucket", (uint64_t)f->job.bucket));
+    if (!store(f, BUCKET_RUNNING, str_from(err->msg), &ignored) && ignored.kind == ERR_STOP) {
+        *err = ignored;
+        return false;
+    }
+    f->saved_ms = clock_mono_ms() - SAVE_MS + RETRY_MS; /* people can read it so long */
+    wait_to_retry(f);
+    return !is_stopping(f, err);
+}
+
+/* ---- its rows ---- */
+
+/* A page that was cut holds as many rows as fit. */
+static void adapt_chunk(struct index_fill *f, const struct loader_page *page, size_t bytes)
+{
+    const bool is_cut = !page->is_end && page->n < f->asked;
+    const size_t most = is_cut ? page->n : f->chunk * 2;
+    size_t fit = CHUNK_BYTES / (bytes / page->n + 1);
+
+    if (fit > most)
+        fit = most;
+    if (fit > f->opt.chunk)
+        fit = f->opt.chunk;
+    f->chunk = fit < 1 ? 1 : fit;
+}
+
+/* The read must include the turnstile's floor and the start. */
+static uint64_t read_from(const struct index_fill *f, const struct pass *pass)
+{
+    const uint64_t floor = grace_period_floor(pass->grace_period);
+
+    return floor > f->opt.start ? floor : f->opt.start;
+}
+
+static bool read_chunk(struct index_fill *f, const struct target *t, const struct pass *pass,
+                       struct loader_page *page, struct arena *a, struct err *err)
+{
+    struct reading *from = t->plan;
+    uint64_t stamp;
+
+    stall_watchdog_begin(f->watchdog);
+
+    const bool ok = read_links_open(&f->links, from, read_from(f, pass), &stamp, err) &&
+                    loader_load_range(f->links.conns, from->plan, page, a, err) &&
+                    read_links_end(&f->links, err);
+
+    if (stall_watchdog_end(f->watchdog)) {
+        read_links_close(&f->links);
+        return ok || err_set(err, ERR_RETRY, "a server that rows are read from hangs");
+    }
+    return ok;
+}
+
+/* Retry a refused read with half the rows: they may fit into memory. */
+static bool asks_for_fewer(struct index_fill *f, struct err *err)
+{
+    if (err->kind != ERR_REJECT || f->asked <= 1)
+        return false;
+    f->chunk = f->asked / 2;
+    read_links_close(&f->links);
+    *err = (struct err){0};
+    return true;
+}
+
+static bool fill_chunk(struct index_fill *f, struct err *err)
+{
+    struct target *t = fill_target(f, str_from(f->tables[f->at_table]), err);
+    struct pass pass = {pipeline_grace_period(f->opt.pipeline, str_from(f->index)), 0};
+    struct loader_page page = {.after = buf_str(&f->after),
+
+                               .rows_max = f->asked,
+                               .bytes_max = CHUNK_BYTES};
+    struct arena *a = arena_new();
+
+    pass.side = grace_period_enter(pass.grace_period);
+
+    bool ok = t != NULL && read_chunk(f, t, &pass, &page, a, err);
+
+    if (ok)
+        f->end = page.is_end;
+    else if (page.n > 0)
+        f->asked = page.n;
+    if (ok && page.n > 0) {
+        adapt_chunk(f, &page, arena_size(a));
+        ok = fill_submit(f, t, page.docs, page.n, &pass, err);
+        FAILPOINT(chunk_submitted);
+    } else {
+        grace_period_leave(pass.grace_period, pass.side);
+    }
+    arena_free(a);
+    target_unref(t);
+    return ok;
+}
+
+/* Set the size of the next chunk and wait until the rate limit allows it. */
+static bool hold_rate(struct index_fill *f, struct err *err)
+{
+    const uint64_t rate = __atomic_load_n(&f->rate, __ATOMIC_RELAXED);
+
+    f->asked = job_limit_rows(rate, f->chunk);
+
+    const int64_t ms = job_limit_take(&f->limit, rate, f->asked, clock_mono_ms());
+
+    if (ms > 0)
+        stop_wait(&f->stop, ms);
+    fill_collect(f);
+    return save_some(f, err) && !is_stopping(f, err);
+}
+
+static bool wait_chunks(struct index_fill *f, size_t at_most, struct err *err)
+{
+    for (;;) {
+        fill_collect(f);
+        if (!save_some(f, err))
+            return false;
+        if (f->n_open <= at_most)
+            return true;
+        stop_wait(&f->stop, POLL_MS);
+        if (is_stopping(f, err) || is_given_up(f, err))
+            return false;
+    }
+}
+
+static bool fill_table(struct index_fill *f, struct err *err)
+{
+    f->end = false;
+    while (!f->end) {
+        if (is_stopping(f, err) || !wait_chunks(f, CHUNKS_OPEN_MAX, err) || !hold_rate(f, err))
+            return false;
+        if (!fill_chunk(f, err) && !asks_for_fewer(f, err) && !survive(f, err))
+            return false;
+    }
+    return true;
+}
+
+static bool fill(struct index_fill *f, struct err *err)
+{
+    if (!bucket_read(f->job.parameters, &f->bucket))
+        return err_set(err, ERR_REJECT,
+                       "bucket %u of the build of %s has no end that can be read; fix: "
+                       "millrace index reset, then millrace index create",
+                       (unsigned)f->job.bucket, f->index);
+    buf_clear(&f->bucket.node);
+    buf_append(&f->bucket.node, f->opt.node);
+    while (!fill_find_tables(f, err))
+        if (!survive(f, err))
+            return false;
+    for (; f->at_table < f->n_tables; f->at_table++) {
+        if (!fill_table(f, err))
+            return false;
+        buf_clear(&f->after);
+    }
+    return wait_chunks(f, 0, err);
+}
+
+/* ---- its life ---- */
+
+/* Block until the job says how the fill ended (why: NULL if well), or others have the job. */
+static void end(struct index_fill *f, const struct err *why)
+{
+    const char *state = why == NULL ? BUCKET_DONE : BUCKET_ERROR;
+    const struct str text = why == NULL ? STR("") : str_from(why->msg);
+    struct err err = {0};
+
+    while (!store(f, state, text, &err) && err.kind != ERR_STOP) {
+        log_failure(LOG_WARN, &err, "could not store the end of a bucket, trying again",
+                    KV("index", (const char *)f->index));
+        if (stop_wait(&f->stop, RETRY_MS))
+            return;
+    }
+    FAILPOINT(bucket_ended);
+}
+
+static void *fill_main(void *arg)
+{
+    struct index_fill *f = MAGIC_CAST(index_fill, arg);
+    struct err err = {0}, saved = {0};
+
+    const bool ok = fill(f, &err);
+
+    if (ok || err.kind != ERR_STOP)
+        end(f, ok ? NULL : &err);
+    else if (!store(f, BUCKET_RUNNING, STR(""), &saved))
+        log_failure(LOG_INFO, &saved, "could not store the cursor of the index build",
+                    KV("index", (const char *)f->index));
+    if (!stop_is_set(&f->stop))
+        f->opt.done(f->opt.ctx, f);
+    return NULL;
+}
+
+void index_fill_start(struct index_fill *f)
+{
+    f->started = true;
+    stall_watchdog_start(f->watchdog);
+    f->thread = thread_start("fill", fill_main, f);
+}
+
+void index_fill_set_rate(struct index_fill *f, uint64_t rows_per_second)
+{
+    __atomic_store_n(&f->rate, rows_per_second, __ATOMIC_RELAXED);
+}
+
+void index_fill_ask_to_stop(struct index_fill *f)
+{
+    stop_set(&f->stop);
+}
+
+void index_fill_stop(struct index_fill *f)
+{
+    index_fill_ask_to_stop(f);
+    stall_watchdog_stop(f->watchdog); /* a read may take hours */
+    if (f->started)
+        pthread_join(f->thread, NULL);
+    f->started = false;
+}
+
+uint64_t index_fill_job(const struct index_fill *f)
+{
+    return f->job.id;
+}
+
+const char *index_fill_alias(const struct index_fill *f)
+{
+    return f->alias;
+}
+
+uint64_t index_fill_number(const struct index_fill *f)
+{
+    return f->job.version;
+}
+
+const struct pipeline *index_fill_pipeline(const struct index_fill *f)
+{
+    return f->opt.pipeline;
+}

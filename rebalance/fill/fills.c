@@ -1,0 +1,165 @@
+#include "config.h"
+
+#include "rebalance/fill/fills.h"
+
+#include "rebalance/fill/index_fill.h"
+#include "src/base/clock.h"
+#include "src/base/lock.h"
+#include "src/base/mem.h"
+
+#include <stdlib.h>
+
+#define LOOK_MS 1000
+
+struct fill_entry {
+    struct index_fill *fill;
+    bool over;
+    struct fill_entry *next;
+};
+
+struct fills {
+    struct lock lock;
+
+    /* All guarded by lock. */
+    struct fill_entry *first;
+    int64_t due_ms; /* monotonic */
+};
+
+struct fills *fills_new(void)
+{
+    struct fills *all = mem_alloc(1, sizeof(*all));
+
+    lock_init(&all->lock, LOCK_fills_lock);
+    return all;
+}
+
+void fills_free(struct fills *all)
+{
+    if (all == NULL)
+        return;
+    lock_fini(&all->lock);
+    free(all);
+}
+
+void fills_add(struct fills *all, struct index_fill *f)
+{
+    struct fill_entry *e = mem_alloc(1, sizeof(*e));
+
+    e->fill = f;
+    lock_acquire(&all->lock);
+    e->next = all->first;
+    all->first = e;
+    lock_release(&all->lock);
+}
+
+bool fills_has(struct fills *all, uint64_t job)
+{
+    bool has = false;
+
+    lock_acquire(&all->lock);
+    for (const struct fill_entry *e = all->first; e != NULL; e = e->next)
+        has = has || index_fill_job(e->fill) == job;
+    lock_release(&all->lock);
+    return has;
+}
+
+size_t fills_n(struct fills *all, struct str alias, uint64_t number)
+{
+    size_t n = 0;
+
+    lock_acquire(&all->lock);
+    for (const struct fill_entry *e = all->first; e != NULL; e = e->next)
+        n += alias.len == 0 || (str_equal(str_from(index_fill_alias(e->fill)), alias) &&
+                                index_fill_number(e->fill) == number);
+    lock_release(&all->lock);
+    return n;
+}
+
+void fills_each(struct fills *all, void (*call)(void *ctx, struct index_fill *f), void *ctx)
+{
+    lock_acquire(&all->lock);
+    for (const struct fill_entry *e = all->first; e != NULL; e = e->next)
+        call(ctx, e->fill);
+    lock_release(&all->lock);
+}
+
+/* Unlink the entries that match, or are over. */
+static struct fill_entry *take(struct fills *all,
+                               bool (*match)(void *ctx, const struct index_fill *f), void *ctx)
+{
+    struct fill_entry *taken = NULL;
+
+    lock_acquire(&all->lock);
+    for (struct fill_entry **at = &all->first; *at != NULL;) {
+        struct fill_entry *e = *at;
+
+        if (match == NULL ? !e->over : !match(ctx, e->fill)) {
+            at = &e->next;
+            continue;
+        }
+        *at = e->next;
+        e->next = taken;
+        taken = e;
+    }
+    lock_release(&all->lock);
+    return taken;
+}
+
+/* Joins their threads without the lock: they may still note their end. */
+static size_t end_all(struct fill_entry *list)
+{
+    size_t n = 0;
+
+    for (const struct fill_entry *e = list; e != NULL; e = e->next)
+        index_fill_ask_to_stop(e->fill);
+    while (list != NULL) {
+        struct fill_entry *e = list;
+
+        list = e->next;
+        index_fill_stop(e->fill);
+        index_fill_free(e->fill);
+        free(e);
+        n++;
+    }
+    return n;
+}
+
+void fills_remove(struct fills *all, bool (*match)(void *ctx, const struct index_fill *f),
+                  void *ctx)
+{
+    end_all(take(all, match, ctx));
+}
+
+void fills_note_end(struct fills *all, const struct index_fill *f)
+{
+    lock_acquire(&all->lock);
+    for (struct fill_entry *e = all->first; e != NULL; e = e->next)
+        e->over = e->over || e->fill == f;
+    all->due_ms = 0;
+    lock_release(&all->lock);
+}
+
+size_t fills_reap(struct fills *all)
+{
+    return end_all(take(all, NULL, NULL));
+}
+
+void fills_look_again(struct fills *all)
+{
+    lock_acquire(&all->lock);
+    all->due_ms = 0;
+    lock_release(&all->lock);
+}
+
+bool fills_is_due(struct fills *all)
+{
+    lock_acquire(&all->lock);
+
+    const int64_t now = clock_mono_ms();
+    const bool due = now >= all->due_ms;
+
+    if (due)
+        all->due_ms = now + LOOK_MS;
+    lock_release(&all->lock);
+    return due;
+}

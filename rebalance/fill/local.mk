@@ -1,0 +1,10 @@
+# Buckets of a build: their rows into the new version.
+libmillrace_a_SOURCES += \
+	%D%/bucket.c %D%/bucket.h \
+	%D%/chunk.c \
+	%D%/fill.c %D%/fill.h \
+	%D%/fills.c %D%/fills.h \
+	%D%/index_fill.h \
+	%D%/job.c %D%/job.h \
+	%D%/source.c \
+	%D%/targets.c %D%/targets.h

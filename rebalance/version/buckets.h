@@ -1,0 +1,22 @@
+/*
+ * Which buckets this node fills: those of the builds that it runs, some at a time.
+ */
+#ifndef REBALANCE_VERSION_BUCKETS_H
+#define REBALANCE_VERSION_BUCKETS_H
+
+#include "rebalance/state/parts.h"
+
+/* Start a fill for each bucket that has none here, as far as there is room. */
+void coordinator_fill_buckets(struct coordinator *co) NEEDS(co->admin_lock);
+/* Stop the fills of a version, and keep their cursors.  Blocks. */
+void coordinator_stop_fills(struct coordinator *co, struct str alias, uint64_t number)
+    NEEDS(co->admin_lock);
+/* Stop the fills that use a pipeline, which ends; NULL: all. */
+void coordinator_pause_fills(struct coordinator *co, const struct pipeline *p)
+    NEEDS(co->admin_lock);
+/* Ask all fills to stop, without waiting. */
+void coordinator_ask_fills_to_stop(struct coordinator *co) NEEDS(co->admin_lock);
+/* Of struct index_build_options: ctx is the coordinator.  @thread a build's */
+void coordinator_on_divided(void *ctx);
+
+#endif

@@ -1,0 +1,92 @@
+#include "config.h"
+
+#include "tests/unit/unit.h"
+
+#include "rebalance/fill/bucket.h"
+#include "sync/document/key.h"
+
+static void put_cursor(struct buf *b, struct str table, struct str key)
+{
+    key_append_part(b, table);
+    if (key.len > 0)
+        key_append_part(b, key);
+}
+
+static void what_is_stored_of_a_bucket_is_read_again(void **state)
+{
+    struct fill_bucket b = {.dead = 12}, again;
+    struct buf json = {0};
+
+    (void)state;
+    put_cursor(&b.until, STR("shop.orders"), ((struct str){"\0\xff\"\\ \n", 6}));
+    buf_append(&b.node, STR("6f9619ff-8b86-4011-b42d-00c04fc964ff"));
+    bucket_append(&json, &b);
+    assert_true(bucket_read(buf_str(&json), &again));
+    assert_true(str_equal(buf_str(&b.until), buf_str(&again.until)));
+    assert_true(str_equal(buf_str(&b.node), buf_str(&again.node)));
+    assert_int_equal(again.dead, 12);
+    bucket_fini(&b);
+    bucket_fini(&again);
+    buf_free(&json);
+}
+
+static void a_place_that_is_no_cursor_is_refused(void **state)
+{
+    static const char *const texts[] = {
+        "",
+        "null",
+        "[]",
+        "{}",
+        "{\"until\":1}",
+        "{\"until\":\"0\"}",
+        "{\"until\":\"zz\"}",
+        "{\"until\":\"05000000\"}",             /* no table of that length */
+        "{\"until\":\"0100000041ff\"}",         /* a table, and half a part */
+        "{\"until\":\"0100000041ffffffff41\"}", /* a part beyond the end */
+    };
+    struct fill_bucket b;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        if (bucket_read(str_from(texts[i]), &b))
+            fail_msg("%s was read", texts[i]);
+        bucket_fini(&b);
+    }
+    assert_true(bucket_read(STR("{\"until\":\"\"}"), &b));
+    assert_int_equal(b.until.len, 0);
+    bucket_fini(&b);
+    assert_true(bucket_read(STR("{\"until\":\"01000000410100000042\"}"), &b));
+    bucket_fini(&b);
+}
+
+static void the_sum_of_buckets_tells_what_is_done_and_what_fails_or_waits(void **state)
+{
+    struct bucket_sum sum = {0};
+
+    (void)state;
+    bucket_sum_add(&sum, STR(BUCKET_DONE), STR(""), 100, STR("{\"dead\":2}"));
+    bucket_sum_add(&sum, STR(BUCKET_RUNNING), STR("the server is away"), 50, STR("{}"));
+    bucket_sum_add(&sum, STR(BUCKET_INIT), STR(""), 0, STR("no JSON"));
+    assert_int_equal(sum.n, 3);
+    assert_int_equal(sum.n_done, 1);
+    assert_int_equal(sum.n_running, 1);
+    assert_int_equal(sum.rows_done, 150);
+    assert_int_equal(sum.dead, 2);
+    assert_false(sum.failed);
+    assert_true(str_equal(sum.waits, STR("the server is away")));
+    bucket_sum_add(&sum, STR(BUCKET_ERROR), STR("first"), 0, STR("{}"));
+    bucket_sum_add(&sum, STR(BUCKET_ERROR), STR("second"), 0, STR("{}"));
+    assert_true(sum.failed);
+    assert_true(str_equal(sum.error, STR("first")));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_stored_of_a_bucket_is_read_again),
+        cmocka_unit_test(a_place_that_is_no_cursor_is_refused),
+        cmocka_unit_test(the_sum_of_buckets_tells_what_is_done_and_what_fails_or_waits),
+    };
+
+    return cmocka_run_group_tests_name("bucket", tests, NULL, NULL);
+}

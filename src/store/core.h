@@ -80,7 +80,17 @@ bool store_fence(struct store *s, struct fence of, struct err *err) MUST_CHECK;
 bool store_fence_as(struct store *s, struct str topic, uint64_t term,
                     struct err *err) MUST_CHECK;
 
+/*
+ * The same, for the owner of a topic, or for who fills a part of the version ("orders_v2") of
+ * an index of it.  ERR_STOP unless we are one of them.
+ */
+bool store_fence_filler(struct store *s, struct str topic, struct str version,
+                        struct err *err) MUST_CHECK;
+
 /* Call these inside a transaction; those that write, in one that does. */
+/* Raise the term of a thing, and own it from then on. */
+bool store_raise_term(struct store *s, struct str thing, uint64_t *term,
+                      struct err *err) MUST_CHECK;
 bool store_run(struct store *s, const char *sql, struct binds binds,
                struct err *err) MUST_CHECK;
 bool store_run_rows(struct store *s, const char *sql, struct binds binds, size_t n_rows,

@@ -279,6 +279,49 @@ bool store_new_buckets(struct store *s, uint64_t term, const struct stored_job *
     return ok;
 }
 
+/* Inside a transaction: whether the bucket is as it was seen, and still of use. */
+static bool is_as_seen(struct store *s, const struct stored_job *seen, bool *is,
+                       struct err *err)
+{
+    static const char sql[] =
+        "SELECT j.id FROM job j JOIN index_version v"
+        " ON v.index_name = j.index_name AND v.number = j.version WHERE j.id = ?"
+        " AND j.kind = '" JOB_BUCKET "' AND j.state = ? AND j.parameters = ?"
+        " AND v.state = 'changing'{lock}";
+    uint64_t ignored;
+
+    return store_select_number(
+        s, sql, BINDS(NUMBER(seen->id), TEXT(seen->state), TEXT(seen->parameters)), &ignored,
+        is, err);
+}
+
+static bool take_bucket(struct store *s, const struct stored_job *seen, struct str parameters,
+                        uint64_t *term, struct err *err)
+{
+    static const char sql[] = "UPDATE job SET state = 'running', parameters = ? WHERE id = ?";
+    struct buf thing = {0};
+
+    buf_printf(&thing, "job/%llu", (unsigned long long)seen->id);
+
+    const bool ok = store_run(s, sql, BINDS(TEXT(parameters), NUMBER(seen->id)), err) &&
+                    store_raise_term(s, buf_str(&thing), term, err);
+
+    buf_free(&thing);
+    return ok;
+}
+
+bool store_take_bucket(struct store *s, const struct stored_job *seen, struct str parameters,
+                       uint64_t *term, bool *taken, struct err *err)
+{
+    if (!store_begin_write(s, OF_NOBODY, err))
+        return false;
+
+    const bool ok = is_as_seen(s, seen, taken, err) &&
+                    (!*taken || take_bucket(s, seen, parameters, term, err));
+
+    return store_end(s, ok, err);
+}
+
 bool store_delete_jobs(struct store *s, struct str index, uint64_t version, struct err *err)
 {
     return store_run_alone(s, OF_INDEX(index, version),

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define BUCKETS_LOOKED_AT 1000
+
 /* ---- what this store's user owns ---- */
 
 struct owned_thing {
@@ -86,21 +88,23 @@ static struct fence fence_of_taking(struct str thing)
     return OF_JOB(row_number((struct str){thing.ptr + job.len, thing.len - job.len}));
 }
 
-bool store_take_term(struct store *s, struct str thing, uint64_t *term, struct err *err)
+bool store_raise_term(struct store *s, struct str thing, uint64_t *term, struct err *err)
 {
     static const char raise[] = "INSERT INTO term (thing, term) VALUES (?, 1)"
                                 " ON CONFLICT (thing) DO UPDATE SET term = term + 1";
+    const bool ok = store_run(s, raise, BINDS(TEXT(thing)), err) &&
+                    store_select_number(s, "SELECT term FROM term WHERE thing = ?",
+                                        BINDS(TEXT(thing)), term, NULL, err);
 
-    if (!store_begin_write(s, fence_of_taking(thing), err))
-        return false;
-    bool ok = store_run(s, raise, BINDS(TEXT(thing)), err) &&
-              store_select_number(s, "SELECT term FROM term WHERE thing = ?",
-                                  BINDS(TEXT(thing)), term, NULL, err);
-
-    /* Before others can compare the new term with our old one. */
-    if (ok)
+    if (ok) /* before others can compare the new term with our old one */
         note(&s->owned, thing, *term);
-    return store_end(s, ok, err);
+    return ok;
+}
+
+bool store_take_term(struct store *s, struct str thing, uint64_t *term, struct err *err)
+{
+    return store_begin_write(s, fence_of_taking(thing), err) &&
+           store_end(s, store_raise_term(s, thing, term, err), err);
 }
 
 void store_lose_term(struct store *s, struct str thing)
@@ -241,22 +245,30 @@ static bool of_index(struct store *s, const struct fence *of, struct buf *topic,
                         BINDS(TEXT(of->name), NUMBER(of->number)), topic, err);
 }
 
-/* "orders" of "orders_v2"; a name without a number is nobody's. */
+/* "orders" and 2 of "orders_v2". Returns false for a name without a number. */
+static bool split_version(struct str name, struct str *index, uint64_t *number)
+{
+    size_t at = name.len;
+
+    while (at > 0 && name.ptr[at - 1] >= '0' && name.ptr[at - 1] <= '9')
+        at--;
+    if (at == name.len || at < 3 || memcmp(name.ptr + at - 2, "_v", 2) != 0)
+        return false;
+    *index = (struct str){name.ptr, at - 2};
+    *number = row_number((struct str){name.ptr + at, name.len - at});
+    return true;
+}
+
+/* A name without a number is nobody's. */
 static bool of_version(struct store *s, const struct fence *of, struct buf *topic,
                        struct err *err)
 {
-    size_t at = of->name.len;
+    struct str index;
+    uint64_t number;
 
-    while (at > 0 && of->name.ptr[at - 1] >= '0' && of->name.ptr[at - 1] <= '9')
-        at--;
-    if (at == of->name.len || at < 3 || memcmp(of->name.ptr + at - 2, "_v", 2) != 0)
+    if (!split_version(of->name, &index, &number))
         return true;
-
-    const struct fence index =
-        OF_INDEX(((struct str){of->name.ptr, at - 2}),
-                 row_number((struct str){of->name.ptr + at, of->name.len - at}));
-
-    return of_index(s, &index, topic, err);
+    return of_index(s, &OF_INDEX(index, number), topic, err);
 }
 
 /* The topic of the table's database. */
@@ -276,12 +288,13 @@ static bool of_table(struct store *s, const struct fence *of, struct buf *topic,
     return ok;
 }
 
+/* Buckets are filled by any node: only the term of the job counts. */
 static bool of_job(struct store *s, const struct fence *of, struct buf *topic, struct err *err)
 {
     return select_topic(s,
                         "SELECT v.topic FROM index_version v JOIN job j"
                         " ON v.index_name = j.index_name AND v.number = j.version"
-                        " WHERE j.id = ?",
+                        " WHERE j.id = ? AND j.kind <> '" JOB_BUCKET "'",
                         BINDS(NUMBER(of->number)), topic, err);
 }
 
@@ -296,8 +309,8 @@ static bool of_value(struct store *s, const struct fence *of, struct buf *topic,
     } kinds[] = {
         {STORE_SYNC, of_version},    {STORE_VERIFY, of_version}, {STORE_COMPARED, of_version},
         {STORE_CHECKED, of_version}, {STORE_SHARDS, of_version}, {STORE_REPLAY, of_version},
-        {"epoch/", of_topic},        {"start/", of_topic},       {"shapes/", of_topic},
-        {"server_id/", of_topic},
+        {STORE_FILL, of_version},    {"epoch/", of_topic},       {"start/", of_topic},
+        {"shapes/", of_topic},       {"server_id/", of_topic},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
@@ -336,6 +349,67 @@ bool store_fence(struct store *s, struct fence of, struct err *err)
 
     buf_free(&topic);
     return ok;
+}
+
+/* ---- of what who fills a version may store as well ---- */
+
+struct id_sink {
+    struct row_sink sink;
+    uint64_t list[BUCKETS_LOOKED_AT];
+    size_t n;
+};
+
+static void take_id(struct row_sink *sink, const struct str *cells)
+{
+    struct id_sink *ids = CONTAINER_OF(sink, struct id_sink, sink);
+
+    if (ids->n < BUCKETS_LOOKED_AT)
+        ids->list[ids->n++] = row_number(cells[0]);
+}
+
+/* Whether we have a bucket of the version ("orders_v2") under its latest term. */
+static bool fills(struct store *s, struct str version, bool *does, struct err *err)
+{
+    static const char sql[] =
+        "SELECT id FROM job WHERE kind = '" JOB_BUCKET "' AND index_name = ? AND version = ?";
+    struct id_sink ids = {{take_id}, {0}, 0};
+    struct str index;
+    uint64_t number;
+
+    *does = false;
+    if (!split_version(version, &index, &number))
+        return true;
+    if (!store_select(s, sql, BINDS(TEXT(index), NUMBER(number)), &ids.sink, err))
+        return false;
+    for (size_t i = 0; i < ids.n && !*does; i++) {
+        struct buf thing = {0};
+        uint64_t now, term;
+
+        buf_printf(&thing, "job/%" PRIu64, ids.list[i]);
+        if (look_up(&s->owned, buf_str(&thing), &term) && term != 0) {
+            if (!select_term(s, buf_str(&thing), &now, err)) {
+                buf_free(&thing);
+                return false;
+            }
+            *does = now == term;
+        }
+        buf_free(&thing);
+    }
+    return true;
+}
+
+bool store_fence_filler(struct store *s, struct str topic, struct str version, struct err *err)
+{
+    struct err why = {0};
+    bool does;
+
+    if (store_fence(s, OF_TOPIC(topic), &why))
+        return true;
+    *err = why;
+    if (why.kind != ERR_STOP || !fills(s, version, &does, &why) || !does)
+        return false;
+    *err = (struct err){0};
+    return true;
 }
 
 bool store_fence_as(struct store *s, struct str topic, uint64_t term, struct err *err)

@@ -33,10 +33,11 @@ static void bind_row(const struct stored_purged *p, struct bind *b)
         b[i] = row[i];
 }
 
-/* They mostly are of one topic. */
-static bool is_of_next_topic(const struct stored_purged *p, size_t i)
+/* They mostly are of one index. */
+static bool is_of_next(const struct stored_purged *p, size_t i)
 {
-    return i == 0 || !str_equal(p[i].topic, p[i - 1].topic);
+    return i == 0 || !str_equal(p[i].topic, p[i - 1].topic) ||
+           !str_equal(p[i].index, p[i - 1].index);
 }
 
 /* What they are for. */
@@ -45,8 +46,8 @@ static bool fence_all(struct store *s, const struct stored_purged *p, size_t n, 
     bool ok = true;
 
     for (size_t i = 0; ok && i < n; i++)
-        if (is_of_next_topic(p, i))
-            ok = store_fence(s, OF_TOPIC(p[i].topic), err);
+        if (is_of_next(p, i))
+            ok = store_fence_filler(s, p[i].topic, p[i].index, err);
     return ok;
 }
 
@@ -135,7 +136,7 @@ bool store_end_purged(struct store *s, const struct stored_purged *p, size_t n,
     if (!store_begin_write(s, OF_NOBODY, err))
         return false;
     for (size_t i = 0; ok && i < n; i++)
-        ok = (!is_of_next_topic(p, i) || store_fence_as(s, p[i].topic, p[i].term, err)) &&
+        ok = (!is_of_next(p, i) || store_fence_as(s, p[i].topic, p[i].term, err)) &&
              end_one(s, &p[i], &gone, err);
     if (!store_end(s, ok, err))
         return false;

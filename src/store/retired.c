@@ -51,7 +51,8 @@ static const struct statement record[] = {
 static bool delete_values(struct store *s, const struct version_name *v, struct err *err)
 {
     static const char *const kinds[] = {STORE_SYNC,    STORE_VERIFY, STORE_COMPARED,
-                                        STORE_CHECKED, STORE_SHARDS, STORE_REPLAY};
+                                        STORE_CHECKED, STORE_SHARDS, STORE_REPLAY,
+                                        STORE_FILL};
     struct buf name = {0};
     bool ok = true;
 

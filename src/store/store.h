@@ -185,6 +185,7 @@ bool store_set_version_definition(struct store *s, const struct version_name *v,
 #define STORE_CHECKED "checked/" /* its last good check (rebalance/verify/changed.h) */
 #define STORE_SHARDS  "shards/"  /* for each shard, routings that lead to it */
 #define STORE_REPLAY  "replay/"  /* its dead letters must be replayed; empty: done */
+#define STORE_FILL    "fill/"    /* what other nodes must know to fill it */
 /* Reports of verifications, by the job's number with leading zeros. */
 #define STORE_REPORT "report/"
 /* Loads by index and number; an empty index means all. */
@@ -283,6 +284,13 @@ bool store_save_job(struct store *s, uint64_t term, const struct stored_job *job
  */
 bool store_new_buckets(struct store *s, uint64_t term, const struct stored_job *build,
                        struct stored_job *buckets, size_t n, struct err *err) MUST_CHECK;
+/*
+ * Begin to fill a bucket, on whichever node: raise and return its term, and set `parameters`.
+ * *taken is false, and nothing is done, if it is not as `seen`, so that another node may have
+ * taken it, or its version is not being built any more.
+ */
+bool store_take_bucket(struct store *s, const struct stored_job *seen, struct str parameters,
+                       uint64_t *term, bool *taken, struct err *err) MUST_CHECK;
 /* Delete the jobs that build a version. */
 bool store_delete_jobs(struct store *s, struct str index, uint64_t version,
                        struct err *err) MUST_CHECK;

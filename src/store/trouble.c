@@ -72,7 +72,7 @@ bool store_put_dead_letters(struct store *s, const struct stored_dead_letter *d,
     if (!store_begin_write(s, OF_NOBODY, err))
         return false;
     for (size_t i = 0; ok && i < n; i++)
-        ok = store_fence(s, OF_TOPIC(d[i].topic), err) && put_one(s, &d[i], err);
+        ok = store_fence_filler(s, d[i].topic, d[i].index, err) && put_one(s, &d[i], err);
     return store_end(s, ok, err);
 }
 

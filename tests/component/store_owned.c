@@ -87,6 +87,13 @@ CALL(delete_rebuild, TABLE, err)
 CALL(put_shapes, ALIAS, 1, STR("{}"), NULL, err)
 CALL(new_job, &job, err)
 CALL(save_job, job_term, &job, err)
+static bool call_take_bucket(struct err *err)
+{
+    uint64_t term;
+    bool taken;
+
+    return store_take_bucket(f.s, &job, STR("{}"), &term, &taken, err);
+}
 static bool call_new_buckets(struct err *err)
 {
     struct stored_job bucket = job;
@@ -298,6 +305,7 @@ static const struct {
     {"new_job", call_new_job, OWNER},
     {"save_job", call_save_job, OWNER},
     {"new_buckets", call_new_buckets, OWNER},
+    {"take_bucket", call_take_bucket, ANYBODY}, /* whoever is the first */
     {"park_version", call_park_version, OWNER},
     {"save_wait", call_save_wait, OWNER},
     {"resume_version", call_resume_version, OWNER},
@@ -575,6 +583,103 @@ static void so_does_one_of_another_topic_than_the_version_that_it_replaces(void 
     stop_while_it_is_replaced(STR("crm"));
 }
 
+/* ---- buckets ---- */
+
+static struct stored_job add_bucket(void)
+{
+    struct stored_job bucket = job;
+
+    bucket.kind = STR(JOB_BUCKET);
+    ok(store_new_buckets(f.s, job_term, &job, &bucket, 1, &f.err));
+    return bucket;
+}
+
+static void a_bucket_is_taken_by_one_and_only_as_it_was_seen(void **state)
+{
+    struct stored_job bucket, again;
+    uint64_t term, newer;
+    bool taken;
+
+    (void)state;
+    fill();
+    bucket = again = add_bucket();
+    ok(store_take_bucket(f.s, &bucket, STR("{\"node\":\"a\"}"), &term, &taken, &f.err));
+    assert_true(taken);
+    ok(store_take_bucket(f.s, &bucket, STR("{\"node\":\"b\"}"), &newer, &taken, &f.err));
+    assert_false(taken);
+    again.state = STR("running");
+    again.parameters = STR("{\"node\":\"a\"}");
+    ok(store_save_job(f.s, term, &again, &f.err));
+    ok(store_take_bucket(f.s, &again, STR("{\"node\":\"b\"}"), &newer, &taken, &f.err));
+    assert_true(taken);
+    assert_true(newer > term);
+    refused(store_save_job(f.s, term, &again, &f.err), ERR_STOP);
+    again.state = STR("done");
+    again.parameters = STR("{\"node\":\"b\"}");
+    ok(store_save_job(f.s, newer, &again, &f.err));
+}
+
+static void a_bucket_of_a_version_that_is_built_no_more_is_not_taken(void **state)
+{
+    struct stored_job bucket;
+    uint64_t term;
+    bool taken;
+
+    (void)state;
+    fill();
+    bucket = add_bucket();
+    ok(call_promote_version(&f.err));
+    ok(store_take_bucket(f.s, &bucket, STR("{}"), &term, &taken, &f.err));
+    assert_false(taken);
+}
+
+static bool put_letter_of_version(struct err *err)
+{
+    struct stored_dead_letter d = some_letter("1");
+
+    d.topic = TOPIC;
+    d.index = CONCRETE;
+    return store_put_dead_letters(f.s, &d, 1, err);
+}
+
+static bool put_purged_of_version(struct err *err)
+{
+    const struct stored_purged p = {
+        .topic = TOPIC, .table = TABLE, .index = CONCRETE, .doc_id = STR("1"), .version = 7};
+
+    return store_put_purged(f.s, &p, 1, err);
+}
+
+static void who_fills_a_bucket_of_a_version_stores_what_its_documents_leave(void **state)
+{
+    struct stored_job bucket;
+    struct store *other;
+    uint64_t term;
+    bool taken;
+
+    (void)state;
+    fill();
+    bucket = add_bucket();
+    other = lose_topic();
+    refused(put_letter_of_version(&f.err), ERR_STOP);
+    refused(put_purged_of_version(&f.err), ERR_STOP);
+    ok(store_take_bucket(f.s, &bucket, STR("{}"), &term, &taken, &f.err));
+    assert_true(taken);
+    bucket.state = STR("running");
+    ok(store_save_job(f.s, term, &bucket, &f.err)); /* without its topic */
+    ok(put_letter_of_version(&f.err));
+    ok(put_purged_of_version(&f.err));
+    refused(call_put_stop(&f.err), ERR_STOP);
+    bucket.parameters = STR("{}");
+    if (other != NULL) {
+        ok(store_take_bucket(other, &bucket, STR("{}"), &term, &taken, &f.err));
+        assert_true(taken);
+        refused(put_letter_of_version(&f.err), ERR_STOP);
+        refused(put_purged_of_version(&f.err), ERR_STOP);
+    }
+    store_close(other);
+}
+
 static void count_loss(void *ctx)
 {
     ++*(int *)ctx;
@@ -680,6 +785,9 @@ static const struct CMUnitTest tests[] = {
     STORE_TEST(what_was_lost_is_written_again_once_it_is_taken),
     STORE_TEST(a_promotion_that_waited_for_the_term_knows_what_was_stored_meanwhile),
     STORE_TEST(so_does_one_of_another_topic_than_the_version_that_it_replaces),
+    STORE_TEST(a_bucket_is_taken_by_one_and_only_as_it_was_seen),
+    STORE_TEST(a_bucket_of_a_version_that_is_built_no_more_is_not_taken),
+    STORE_TEST(who_fills_a_bucket_of_a_version_stores_what_its_documents_leave),
     STORE_TEST(a_loss_is_told_once_and_without_a_lock),
     STORE_TEST(who_has_the_store_alone_need_not_take_what_an_earlier_daemon_had),
     STORE_TEST(each_version_of_an_index_that_moved_is_its_own_topics),

@@ -270,6 +270,15 @@ static bool append_from_percent(struct buf *key, struct str text)
     return true;
 }
 
+bool key_part_fits(const struct column *c, struct str part)
+{
+    const enum key_class class = key_class_of(c);
+
+    if (class == KEY_NUMBER || class == KEY_REAL || class == KEY_YEAR)
+        return is_number(part);
+    return class == KEY_BYTES || (class != KEY_NONE && utf8_valid(part));
+}
+
 static bool parse_part(struct buf *key, const struct column *c, bool composite, struct str text)
 {
     size_t start = key->len;
@@ -285,12 +294,8 @@ static bool parse_part(struct buf *key, const struct column *c, bool composite, 
     else
         buf_append(key, text);
     struct str part = {key->ptr + start + LENGTH_SIZE, key->len - start - LENGTH_SIZE};
-    enum key_class class = key_class_of(c);
 
-    if (class == KEY_NUMBER || class == KEY_REAL || class == KEY_YEAR)
-        fine = fine && is_number(part);
-    else if (class != KEY_BYTES)
-        fine = fine && utf8_valid(part);
+    fine = fine && key_part_fits(c, part);
     store_le32(key->ptr + start, (uint32_t)part.len);
     return fine;
 }

@@ -66,6 +66,12 @@ bool key_append_id(struct buf *id, const struct column *const *columns, size_t n
 bool key_parse_id(struct buf *key, const struct column *const *columns, size_t n, struct str id,
                   struct err *err) MUST_CHECK;
 
+/*
+ * Tell whether bytes from the store can be a part of column c: a number where it is one, else
+ * text.
+ */
+bool key_part_fits(const struct column *c, struct str part);
+
 /* Append a part of column c as an SQL literal. */
 void key_append_literal(struct buf *sql, const struct column *c, struct str part);
 

@@ -46,6 +46,7 @@ void level_fini(struct level *l)
     buf_free(&l->json);
     buf_free(&l->routings);
     buf_free(&l->scratch);
+    buf_free(&l->beside);
     free(l->rows);
     free(l->order);
     free(l->first);
@@ -343,6 +344,14 @@ bool level_read_alone(struct level *l, struct mysql_conn *c, struct buf *sql, st
     return true;
 }
 
+static void take_beside(struct level *l, struct str cell)
+{
+    buf_clear(&l->beside);
+    l->is_beside_null = cell.ptr == NULL;
+    if (!l->is_beside_null)
+        buf_append(&l->beside, cell);
+}
+
 /* Take a row of the range, found by its own key.  Returns false if that is not possible. */
 static bool take_of_range(struct level *l, const struct str *cells, struct err *err)
 {
@@ -350,6 +359,8 @@ static bool take_of_range(struct level *l, const struct str *cells, struct err *
     if (!own_key(l, err))
         return false;
     take_row(l, key_set_add(&l->keys, buf_str(&l->scratch)));
+    if (l->has_beside)
+        take_beside(l, cells[l->node->n_read]);
     return !l->room->full || no_room(l->room, err);
 }
 

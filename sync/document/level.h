@@ -65,6 +65,9 @@ struct level {
     struct value *values;   /* of the current row */
     struct buf scratch;     /* a key */
     struct level *children; /* one per child of the node */
+    bool has_beside;        /* root only: one more cell follows those of the columns read ... */
+    bool is_beside_null;
+    struct buf beside; /* ... and this is it, in the last row taken */
 };
 
 void level_init(struct level *l, const struct plan_node *b, struct level_room *room);

@@ -6,11 +6,14 @@
 #include "src/base/buf.h"
 #include "src/base/mem.h"
 #include "src/mysql/mysql.h"
+#include "sync/document/cell.h"
 #include "sync/document/key.h"
 #include "sync/document/level.h"
 #include "sync/document/plan_node.h"
 #include "sync/document/query.h"
+#include "sync/document/query_part.h"
 #include "sync/document/row_document.h"
+#include "sync/value/schema.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -202,23 +205,92 @@ static bool make_page(struct load *l, struct loader_page *page, bool read, struc
     return fits(l, page->n, err);
 }
 
+static bool find_by(const struct plan *p, struct str by, const struct column **out,
+                    struct err *err)
+{
+    const struct plan_node *root = p->nodes[0];
+    const size_t at = schema_find(root->schema, by);
+
+    if (at == SIZE_MAX)
+        return err_set(err, ERR_REJECT, "%" STR_FMT " has no column `%" STR_FMT "`",
+                       STR_ARG(root->from), STR_ARG(by));
+    *out = &root->schema->columns[at];
+    return column_is_scalar(*out) ||
+           err_set(err, ERR_REJECT,
+                   "%" STR_FMT ": `%" STR_FMT "` is %" STR_FMT ", and buckets need numbers or "
+                   "times",
+                   STR_ARG(root->from), STR_ARG(by), STR_ARG((*out)->type_text));
+}
+
+/* The order of the page; ERR_REJECT if there is no such, or a place is none of it. */
+static bool find_order(const struct plan *p, const struct loader_page *page,
+                       struct query_order *o, struct err *err)
+{
+    const struct loader_bucket *b = &page->bucket;
+
+    *o = (struct query_order){.root = p->nodes[0]};
+    if (b->by.len > 0 && !find_by(p, b->by, &o->by, err))
+        return false;
+    return ((page->after.len == 0 || query_order_has(o, page->after)) &&
+            (b->until.len == 0 || query_order_has(o, b->until))) ||
+           err_set(err, ERR_REJECT, "%" STR_FMT ": a stored place is none of its rows' order",
+                   STR_ARG(o->root->from));
+}
+
+/* Set the place of the last row that was read. */
+static bool find_next(struct load *l, const struct query_order *o, struct loader_page *page,
+                      struct err *err)
+{
+    const struct level *root = &l->root;
+    struct value by = {.kind = VALUE_NULL};
+
+    if (page->n == 0)
+        return true;
+    if (o->by != NULL && !root->is_beside_null)
+        by = cell_value(o->by, buf_str(&root->beside));
+    buf_clear(&l->scratch);
+    if (!query_order_append(&l->scratch, o, &by,
+                            key_set_get(&root->keys, root->rows[page->n - 1].key), err))
+        return err_wrap(err, "%" STR_FMT, STR_ARG(root->node->from));
+    page->next = arena_copy(l->arena, buf_str(&l->scratch));
+    return true;
+}
+
+static bool read_root(struct load *l, struct mysql_conn *c, const struct query_order *o,
+                      struct loader_page *page, struct err *err)
+{
+    l->root.bytes_max = page->bytes_max;
+    l->root.has_beside = o->by != NULL;
+    query_range(&l->sql, &(struct query_range){.root = o->root,
+                                               .by = o->by,
+                                               .index = page->bucket.index,
+                                               .after = page->after,
+                                               .until = page->bucket.until,
+                                               .where = page->where,
+                                               .is_last = page->is_last,
+                                               .limit = page->rows_max});
+
+    const bool read = level_read_root(&l->root, c, buf_str(&l->sql), err);
+
+    page->n = l->root.n_rows;
+    page->is_end = read && !l->root.is_cut && page->n < page->rows_max;
+    return find_next(l, o, page, err) && read;
+}
+
 bool loader_load_range(struct mysql_conn *const *of, const struct plan *p,
                        struct loader_page *page, struct arena *a, struct err *err)
 {
+    struct query_order order;
     struct load l;
 
+    page->n = 0;
+    page->is_end = false;
+    if (!find_order(p, page, &order, err))
+        return false;
     load_init(&l, p, p->nodes[0], a);
-    l.root.bytes_max = page->bytes_max;
-    query_range(&l.sql, &(struct query_range){.root = p->nodes[0],
-                                              .after = page->after,
-                                              .where = page->where,
-                                              .is_last = page->is_last,
-                                              .limit = page->rows_max});
 
-    bool read = level_read_root(&l.root, of[0], buf_str(&l.sql), err);
+    bool read = read_root(&l, of[0], &order, page, err);
 
-    page->n = l.root.n_rows;
-    page->is_end = read && !l.root.is_cut && page->n < page->rows_max;
     limit_room(&l);
     read = read && level_read_below(&l.root, of, &l.sql, err);
 

@@ -56,9 +56,24 @@ struct loader_keys {
 bool loader_load(struct mysql_conn *const *of, const struct plan *p, struct loader_keys *keys,
                  struct arena *a, struct loaded *out, struct err *err) MUST_CHECK;
 
-/* A page of documents in key order. */
+/*
+ * Which part of a table is read, and in which order.  All zero: the whole table, by key.
+ *
+ * A place in the order is opaque, and may come from the store.  A page ends at one, and so does
+ * a bucket (sync/bucket/borders.h).
+ */
+struct loader_bucket {
+    struct str by; /* a column of numbers or times: rows come in the order of its values, NULLs
+                      first, then of the key; empty: of the key alone */
+    struct str index; /* the index that has this order; empty: the server chooses one */
+    struct str until; /* the bucket's last place; empty: to the end */
+};
+
+/* A page of documents, in key order unless the bucket has another. */
 struct loader_page {
-    struct str after; /* the last key of the page before; empty: from the start */
+    struct loader_bucket bucket;
+    struct str after; /* the place at which the page before, or the bucket before, ended; empty:
+                         from the start */
     struct str where; /* a condition that rows must meet beside the plan's; empty: none */
     bool is_last;     /* the last rows, the greatest key first; `after` is empty then */
     size_t rows_max;
@@ -66,13 +81,15 @@ struct loader_page {
                          document alone may take what it needs.  0: no limit */
     /* Set: */
     struct loaded *docs; /* in the arena */
-    size_t n;            /* docs[n - 1].key is the next `after`; if the load fails: rows read */
-    bool is_end;         /* no further rows */
+    size_t n;            /* if the load fails: rows read */
+    struct str next;     /* the next `after`, in the arena; in key order docs[n - 1].key */
+    bool is_end;         /* no further rows, of the bucket */
 };
 
 /*
  * Load the next documents, as many as fit but at least one.  ERR_REJECT as in loader_load(),
- * but a single document too large for memory is returned with its err.
+ * but a single document too large for memory is returned with its err; also if a place is
+ * none of this order, or the table lacks the column or the index.
  */
 bool loader_load_range(struct mysql_conn *const *of, const struct plan *p,
                        struct loader_page *page, struct arena *a, struct err *err) MUST_CHECK;

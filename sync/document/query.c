@@ -214,21 +214,40 @@ static void append_root_conditions(struct buf *sql, const struct plan_node *root
         append_where(sql, root, query_part_and(first));
 }
 
+static void append_index(struct buf *sql, struct str index)
+{
+    if (index.len == 0)
+        return;
+    buf_append(sql, STR(" FORCE INDEX ("));
+    mysql_quote_name(sql, index);
+    buf_append_char(sql, ')');
+}
+
 void query_range(struct buf *sql, const struct query_range *q)
 {
     const struct plan_node *root = q->root;
+    const struct query_order order = {root, q->by};
     bool first = true;
 
-    buf_printf(sql, "SELECT %" STR_FMT " FROM %" STR_FMT, STR_ARG(root->select),
-               STR_ARG(root->from));
+    buf_printf(sql, "SELECT %" STR_FMT, STR_ARG(root->select));
+    if (q->by != NULL) {
+        buf_append_char(sql, ',');
+        cell_append_select(sql, root->schema->table, q->by);
+    }
+    buf_printf(sql, " FROM %" STR_FMT, STR_ARG(root->from));
+    append_index(sql, q->index);
     append_root_conditions(sql, root, &first);
     if (q->where.len > 0)
         append_condition(sql, q->where, query_part_and(&first));
     if (q->after.len > 0) {
         buf_append(sql, str_from(query_part_and(&first)));
-        query_part_after(sql, root->schema->table, root, q->after);
+        query_part_after(sql, root->schema->table, &order, q->after);
     }
-    query_part_order(sql, root->schema->table, root, q->is_last);
+    if (q->until.len > 0) {
+        buf_append(sql, str_from(query_part_and(&first)));
+        query_part_until(sql, root->schema->table, &order, q->until);
+    }
+    query_part_order(sql, root->schema->table, &order, q->is_last);
     buf_printf(sql, " LIMIT %zu", q->limit);
 }
 
@@ -255,7 +274,7 @@ static void append_behind(struct buf *sql, const struct query_changed *q)
     buf_append(sql, STR(" = "));
     mysql_quote_text(sql, q->at);
     buf_append(sql, STR(" AND "));
-    query_part_after(sql, table, q->root, q->after);
+    query_part_after(sql, table, &(struct query_order){.root = q->root}, q->after);
     buf_append(sql, STR("))"));
 }
 

@@ -38,12 +38,17 @@ void query_by_integers(struct buf *sql, const struct plan_node *b, const struct 
 void query_by_list(struct buf *sql, enum mysql_flavor flavor, const struct plan_node *b,
                    const struct str *keys, size_t n);
 
-/* Select rows of the root: the next ones in key order, or the last ones. */
+/*
+ * Select rows of the root: the next ones in the order, or the last ones.  Cells: the columns
+ * read, then `by`, if there is one.
+ */
 struct query_range {
     const struct plan_node *root;
-    struct str after; /* the key; empty: from the first */
-    struct str where; /* a condition beside the root's; empty: none */
-    bool is_last;     /* the last ones, the greatest key first */
+    const struct column *by; /* as in struct query_order (query_part.h) */
+    struct str index;        /* that the server must use; empty: it chooses */
+    struct str after, until; /* places of the order; empty: from the first, to the last */
+    struct str where;        /* a condition beside the root's; empty: none */
+    bool is_last;            /* the last ones, the greatest first */
     size_t limit;
 };
 void query_range(struct buf *sql, const struct query_range *q);

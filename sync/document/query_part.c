@@ -9,6 +9,7 @@
 #include "sync/document/membership.h"
 #include "sync/document/plan_node.h"
 #include "sync/value/schema.h"
+#include "sync/value/value.h"
 
 #include <stdio.h>
 
@@ -102,27 +103,142 @@ static void append_compare(struct buf *sql, struct str alias, const struct colum
     buf_free(&literal);
 }
 
-void query_part_after(struct buf *sql, struct str alias, const struct plan_node *root,
-                      struct str after)
+/* Column number i of the order; NULL if it has no more. */
+static const struct column *order_column(const struct query_order *o, size_t i)
 {
-    size_t open = 0;
+    if (o->by == NULL)
+        return i < o->root->n_joins ? o->root->joins[i].inner : NULL;
+    if (i-- == 0)
+        return o->by;
+    for (size_t k = 0; k < o->root->n_joins; k++)
+        if (!str_equal(o->root->joins[k].inner->name, o->by->name) && i-- == 0)
+            return o->root->joins[k].inner;
+    return NULL;
+}
+
+bool query_order_append(struct buf *place, const struct query_order *o, const struct value *by,
+                        struct str key, struct err *err)
+{
     struct str part;
 
-    for (size_t i = 0; i < root->n_joins && key_next(&after, &part); i++) {
-        const struct column *c = root->joins[i].inner;
+    if (o->by != NULL && by->kind == VALUE_NULL)
+        key_append_part(place, STR(""));
+    else if (o->by != NULL && !key_append(place, o->by, by, err))
+        return false;
+    for (size_t i = 0; i < o->root->n_joins && key_next(&key, &part); i++)
+        if (o->by == NULL || !str_equal(o->root->joins[i].inner->name, o->by->name))
+            key_append_part(place, part);
+    return true;
+}
+
+/* Is the part a NULL of the column that comes before the key? */
+static bool is_null(const struct query_order *o, const struct column *c, struct str part)
+{
+    return c == o->by && part.len == 0;
+}
+
+bool query_order_has(const struct query_order *o, struct str place)
+{
+    const struct column *c;
+    struct str part;
+    size_t n = 0;
+
+    while ((c = order_column(o, n)) != NULL && key_next(&place, &part) &&
+           (is_null(o, c, part) || key_part_fits(c, part)))
+        n++;
+    return n > 0 && place.len == 0;
+}
+
+/* One column's part of a place. */
+struct part_at {
+    const struct column *column;
+    struct str value;
+    bool is_null;
+    bool is_last; /* no other part follows */
+};
+
+static bool next_part(const struct query_order *o, size_t i, struct str *place,
+                      struct part_at *p)
+{
+    p->column = order_column(o, i);
+    if (p->column == NULL || !key_next(place, &p->value))
+        return false;
+    p->is_null = is_null(o, p->column, p->value);
+    p->is_last = place->len == 0 || order_column(o, i + 1) == NULL;
+    return true;
+}
+
+static void append_is_null(struct buf *sql, struct str alias, const struct column *c,
+                           const char *how)
+{
+    query_part_column(sql, alias, c->name);
+    buf_printf(sql, " IS %s", how);
+}
+
+static void append_after(struct buf *sql, struct str alias, const struct part_at *p)
+{
+    if (p->is_null)
+        append_is_null(sql, alias, p->column, "NOT NULL");
+    else
+        append_compare(sql, alias, p->column, ">", p->value);
+}
+
+/* Append that the column's value comes before the part's, or is the same in the last part. */
+static void append_before(struct buf *sql, struct str alias, const struct query_order *o,
+                          const struct part_at *p)
+{
+    if (p->column == o->by && p->column->nullable)
+        append_is_null(sql, alias, p->column, p->is_null ? "NULL" : "NULL OR ");
+    if (!p->is_null)
+        append_compare(sql, alias, p->column, p->is_last ? "<=" : "<", p->value);
+}
+
+static void append_same(struct buf *sql, struct str alias, const struct part_at *p)
+{
+    if (p->is_null)
+        append_is_null(sql, alias, p->column, "NULL");
+    else
+        append_compare(sql, alias, p->column, "=", p->value);
+}
+
+static void append_side(struct buf *sql, struct str alias, const struct query_order *o,
+                        struct str place, bool until)
+{
+    struct part_at p;
+    size_t open = 0;
+
+    for (size_t i = 0; next_part(o, i, &place, &p); i++) {
+        const bool alone = until && p.is_null && !p.is_last; /* nothing comes before a NULL */
 
         buf_append_char(sql, '(');
-        append_compare(sql, alias, c, ">", part);
         open++;
-        if (i + 1 == root->n_joins)
+        if (!until)
+            append_after(sql, alias, &p);
+        else if (!alone)
+            append_before(sql, alias, o, &p);
+        if (p.is_last)
             break;
-        buf_append(sql, STR(" OR ("));
-        append_compare(sql, alias, c, "=", part);
+        if (!alone) {
+            buf_append(sql, STR(" OR ("));
+            open++;
+        }
+        append_same(sql, alias, &p);
         buf_append(sql, STR(" AND "));
-        open++;
     }
     while (open-- > 0)
         buf_append_char(sql, ')');
+}
+
+void query_part_after(struct buf *sql, struct str alias, const struct query_order *o,
+                      struct str after)
+{
+    append_side(sql, alias, o, after, false);
+}
+
+void query_part_until(struct buf *sql, struct str alias, const struct query_order *o,
+                      struct str until)
+{
+    append_side(sql, alias, o, until, true);
 }
 
 const char *query_part_and(bool *first)
@@ -270,14 +386,16 @@ void query_part_has_root(struct buf *sql, struct str alias, const struct plan_no
     buf_append(sql, STR(" IS NOT NULL"));
 }
 
-void query_part_order(struct buf *sql, struct str alias, const struct plan_node *root,
+void query_part_order(struct buf *sql, struct str alias, const struct query_order *o,
                       bool backwards)
 {
+    const struct column *c;
+
     buf_append(sql, STR(" ORDER BY "));
-    for (size_t i = 0; i < root->n_joins; i++) {
+    for (size_t i = 0; (c = order_column(o, i)) != NULL; i++) {
         if (i > 0)
             buf_append_char(sql, ',');
-        query_part_column(sql, alias, root->joins[i].inner->name);
+        query_part_column(sql, alias, c->name);
         buf_append(sql, backwards ? STR(" DESC") : STR(""));
     }
 }

@@ -10,6 +10,7 @@
 #define SYNC_DOCUMENT_QUERY_PART_H
 
 #include "src/base/base.h"
+#include "src/base/err.h"
 #include "src/base/str.h"
 #include "src/mysql/mysql.h"
 
@@ -18,7 +19,9 @@
 
 struct plan_node;
 struct buf;
+struct column;
 struct membership;
+struct value;
 
 /* The list's column with a key's number. query_part_of_key() names the columns of its parts. */
 #define QUERY_NUMBER "_millrace_n"
@@ -56,14 +59,38 @@ void query_part_has_key(struct buf *sql, struct str alias, const struct plan_nod
 /* ... and a root. */
 void query_part_has_root(struct buf *sql, struct str alias, const struct plan_node *root,
                          bool *first);
+
 /*
- * Append the condition for keys after `after`: (a > x OR (a = x AND (b > y OR …))).  Optimizers
+ * The order in which the root's rows are read: by its key, or by a column first, whose NULLs
+ * come first, and then by what else is in the key.
+ *
+ * A place in it is an encoded key (key.h) of the values of these columns, or of the first of
+ * them: then it lies behind all rows that begin with these.  A NULL is an empty part.
+ */
+struct query_order {
+    const struct plan_node *root;
+    const struct column *by; /* a number or a time (column_is_scalar()); NULL: the key alone */
+};
+/*
+ * Append the place of a row with this encoded key and this value of `by`, if there is one.
+ * ERR_REJECT if that is not of the column's type.
+ */
+bool query_order_append(struct buf *place, const struct query_order *o, const struct value *by,
+                        struct str key, struct err *err) MUST_CHECK;
+/* Tell whether the bytes, perhaps from the store, are such a place. */
+bool query_order_has(const struct query_order *o, struct str place);
+
+/*
+ * Append the condition for rows after a place: (a > x OR (a = x AND (b > y OR …))).  Optimizers
  * turn this into key ranges, which they do not do for a row comparison.
  */
-void query_part_after(struct buf *sql, struct str alias, const struct plan_node *root,
+void query_part_after(struct buf *sql, struct str alias, const struct query_order *o,
                       struct str after);
-/* Append ORDER BY the root's key, or backwards. */
-void query_part_order(struct buf *sql, struct str alias, const struct plan_node *root,
+/* Append that for all other rows, those up to the place. */
+void query_part_until(struct buf *sql, struct str alias, const struct query_order *o,
+                      struct str until);
+/* Append ORDER BY, or backwards. */
+void query_part_order(struct buf *sql, struct str alias, const struct query_order *o,
                       bool backwards);
 
 #endif

@@ -137,6 +137,7 @@ static void append_way_up(struct buf *sql, const struct query_keys *k,
 void query_roots(struct buf *sql, const struct query_roots *q)
 {
     const struct plan_node *root = query_roots_top(q->node);
+    const struct query_order order = {.root = root};
     char alias_text[ALIAS_SIZE];
     bool first = true;
     struct str alias = path_alias(alias_text, root);
@@ -155,14 +156,13 @@ void query_roots(struct buf *sql, const struct query_roots *q)
     query_part_has_key(sql, alias, root, &first);
     if (q->after.len > 0) {
         buf_append(sql, str_from(query_part_and(&first)));
-        query_part_after(sql, alias, root, q->after);
+        query_part_after(sql, alias, &order, q->after);
     }
     if (q->until.len > 0) {
         buf_append(sql, str_from(query_part_and(&first)));
-        buf_append(sql, STR("NOT "));
-        query_part_after(sql, alias, root, q->until);
+        query_part_until(sql, alias, &order, q->until);
     }
     if (q->in_order)
-        query_part_order(sql, alias, root, false);
+        query_part_order(sql, alias, &order, false);
     buf_printf(sql, " LIMIT %zu", q->limit);
 }

@@ -74,6 +74,12 @@ struct column {
     size_t n_labels;
 };
 
+/* Tell whether its values are numbers or times. */
+static inline bool column_is_scalar(const struct column *c)
+{
+    return c->type >= COLUMN_TINYINT && c->type <= COLUMN_TIMESTAMP;
+}
+
 #define SCHEMA_HASH STR("DB_ROW_HASH") /* the name given to every hash column */
 
 /*

@@ -67,6 +67,7 @@ tests_component_test_delivery_load_LDADD          = $(delivery_rig_ldadd)
 tests_component_test_delivery_mark_LDADD          = $(delivery_rig_ldadd)
 
 component_tests = \
+	%D%/test_buckets \
 	%D%/test_catalog \
 	%D%/test_definition_live \
 	%D%/test_http_tls \
@@ -80,6 +81,7 @@ component_tests = \
 	%D%/test_shared \
 	%D%/test_survey \
 	%D%/test_transport
+tests_component_test_buckets_SOURCES = %D%/test_buckets.c %D%/bucket_rig.c %D%/bucket_rig.h
 tests_component_test_loader_SOURCES  = %D%/test_loader.c %D%/loader_parts.h %D%/loader_roots.c
 tests_component_test_transport_SOURCES = %D%/test_transport.c %D%/transport_trouble.c %D%/transport_rig.h
 

@@ -27,7 +27,7 @@ result() { # ok|not NAME LOG
 # run_flavour FLAVOUR [nogtid]
 run_flavour() {
     local dir program port options name=$1
-    local programs=(test_mysql test_transport test_log_reader test_read_view "test_store mysql" "test_store_faults mysql"
+    local programs=(test_buckets test_mysql test_transport test_log_reader test_read_view "test_store mysql" "test_store_faults mysql"
         test_doctor)
     dir=$(mktemp -d "${TMPDIR:-/tmp}/millrace-$1.XXXXXX")
     port=$(awk -v seed="$$$n" 'BEGIN { srand(seed); print 22000 + int(rand() * 8000) }')

@@ -13,10 +13,12 @@
 static bool create(struct api_call *c, const cJSON *body, struct err *err)
 {
     struct index_create_options opt = {0};
-    struct str check = STR("");
+    struct str check = STR(""), by = STR("");
     uint64_t chunk = 0;
 
     if (!body_uint(body, "rate", &opt.rate, err) || !body_uint(body, "chunk", &chunk, err) ||
+        !body_uint(body, "buckets", &opt.buckets, err) ||
+        !body_str(body, "buckets_by", &by, err) ||
         !body_bool(body, "take_index", &opt.take_index, err) ||
         !body_bool(body, "take_alias", &opt.take_alias, err) ||
         !body_bool(body, "hold", &opt.hold, err) || !body_uint(body, "keep", &opt.keep, err) ||
@@ -26,6 +28,9 @@ static bool create(struct api_call *c, const cJSON *body, struct err *err)
     if (opt.checks && !build_check_find(check, &opt.check))
         return err_set_code(err, ERR_REJECT, "http", 400,
                             "\"verify\" must be \"sample\", \"full\" or \"none\"");
+    if (by.len > 0 && !buckets_by_find(by, &opt.by))
+        return err_set_code(err, ERR_REJECT, "http", 400,
+                            "\"buckets_by\" must be \"column\" or \"key\"");
     opt.keeps = cJSON_GetObjectItemCaseSensitive(body, "keep") != NULL;
     opt.chunk = (size_t)chunk;
     return coordinator_index_create(c->api->coordinator, c->args[0], &opt, &c->res->body, err);
@@ -33,8 +38,9 @@ static bool create(struct api_call *c, const cJSON *body, struct err *err)
 
 void api_index_create(struct api_call *c)
 {
-    static const char *const members[] = {"rate", "chunk", "take_index", "take_alias",
-                                          "hold", "keep",  "verify",     NULL};
+    static const char *const members[] = {"rate",       "chunk",      "buckets", "buckets_by",
+                                          "take_index", "take_alias", "hold",    "keep",
+                                          "verify",     NULL};
     struct err err = {0};
     cJSON *body = NULL;
 

@@ -4,6 +4,7 @@
 
 #include "rebalance/build/reads.h"
 #include "rebalance/fill/bucket.h"
+#include "rebalance/fill/source.h"
 #include "src/base/arena.h"
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
@@ -70,6 +71,22 @@ static bool store_one(struct index_build *b, struct err *err)
     return ok;
 }
 
+/* Other nodes may begin as soon as they see buckets. */
+static bool tell_others(struct index_build *b, struct err *err)
+{
+    struct buf name = {0}, text = {0};
+    struct fill_note note = {0};
+    bool ok = fill_note_take(b->opt.pipeline, b->index, &note, err);
+
+    buf_printf(&name, STORE_FILL "%s", b->index);
+    fill_note_append(&text, &note);
+    ok = ok && store_put_value(b->opt.store, buf_str(&name), buf_str(&text), err);
+    fill_note_fini(&note);
+    buf_free(&name);
+    buf_free(&text);
+    return ok;
+}
+
 /* Store buckets unless there are some. */
 static bool divide(struct index_build *b, struct err *err)
 {
@@ -81,7 +98,7 @@ static bool divide(struct index_build *b, struct err *err)
     for (size_t i = 0; i < n; i++)
         b->resumed = b->resumed || buckets[i].cursor.len > 0;
     if (ok && n == 0) {
-        ok = store_one(b, err);
+        ok = tell_others(b, err) && store_one(b, err);
         FAILPOINT(build_divided);
     }
     arena_free(a);

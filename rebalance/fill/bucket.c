@@ -9,6 +9,8 @@
 void bucket_fini(struct fill_bucket *b)
 {
     buf_free(&b->until);
+    buf_free(&b->by);
+    buf_free(&b->index);
     buf_free(&b->node);
 }
 
@@ -20,6 +22,8 @@ void bucket_append(struct buf *json, const struct fill_bucket *b)
     buf_append_hex(&until, buf_str(&b->until));
     json_open_object(&w);
     json_put_string(&w, STR("until"), buf_str(&until));
+    json_put_string(&w, STR("by"), buf_str(&b->by));
+    json_put_string(&w, STR("index"), buf_str(&b->index));
     json_put_string(&w, STR("node"), buf_str(&b->node));
     json_put_u64(&w, STR("dead"), b->dead);
     json_close_object(&w);
@@ -58,6 +62,8 @@ bool bucket_read(struct str json, struct fill_bucket *b)
     const bool ok = json_find_text(json, "/until", &hex) &&
                     append_bytes(&b->until, buf_str(&hex)) && is_cursor(buf_str(&b->until));
 
+    (void)json_find_text(json, "/by", &b->by);
+    (void)json_find_text(json, "/index", &b->index);
     (void)json_find_text(json, "/node", &b->node);
     (void)json_find_u64(json, "/dead", &b->dead);
     buf_free(&hex);

@@ -3,8 +3,8 @@
  * behind the first cursor of the job, up to `until`.
  *
  * A cursor is a table's name and a key of it (sync/document/key.h): the place behind that row,
- * or before the table's first row if it has no key. Tables follow one another in the order of
- * pipeline_targets().
+ * or before the table's first row if it has no key. (With `by` the key is a place in that
+ * order: sync/document/loader.h.) Tables follow one another in the order of pipeline_targets().
  *
  * @thread any (pure)
  */
@@ -27,6 +27,8 @@
 
 struct fill_bucket {
     struct buf until; /* a cursor; empty: to the last row */
+    struct buf by;    /* the column whose order its rows are read in; empty: the key's */
+    struct buf index; /* of the table, that has this order; empty: the server chooses */
     struct buf node;  /* the id of the node that works on it, or did last */
     uint64_t dead;    /* rows that made no document */
 };

@@ -54,6 +54,7 @@ void fill_collect(struct index_fill *f)
         buf_clear(&f->cursor);
         buf_append(&f->cursor, buf_str(&n->cursor));
         f->job.rows_done += n->rows;
+        __atomic_add_fetch(&f->progress, n->rows, __ATOMIC_RELAXED);
         f->bucket.dead += n->dead;
         f->open_first = n->next;
         if (f->open_first == NULL)
@@ -63,17 +64,17 @@ void fill_collect(struct index_fill *f)
     }
 }
 
-static struct chunk_note *note_chunk(struct index_fill *f, const struct loaded *docs, size_t n)
+static struct chunk_note *note_chunk(struct index_fill *f, const struct loader_page *page)
 {
     struct chunk_note *note = mem_alloc(1, sizeof(*note));
 
     note->magic = MAGIC_chunk_note;
     note->refs = 2;
-    note->rows = n;
+    note->rows = page->n;
     key_append_part(&note->cursor, str_from(f->tables[f->at_table]));
-    buf_append(&note->cursor, docs[n - 1].key);
+    buf_append(&note->cursor, page->next);
     buf_clear(&f->after);
-    buf_append(&f->after, docs[n - 1].key);
+    buf_append(&f->after, page->next);
     *f->open_last = note;
     f->open_last = &note->next;
     f->n_open++;
@@ -96,10 +97,12 @@ static bool bury(struct index_fill *f, struct target *t, const struct loaded *d)
                                                               .attempts = 1});
 }
 
-bool fill_submit(struct index_fill *f, struct target *t, const struct loaded *docs, size_t n,
+bool fill_submit(struct index_fill *f, struct target *t, const struct loader_page *page,
                  const struct pass *pass, struct err *err)
 {
-    struct chunk_note *note = note_chunk(f, docs, n);
+    const struct loaded *docs = page->docs;
+    const size_t n = page->n;
+    struct chunk_note *note = note_chunk(f, page);
     struct ticket *ticket = ticket_new_cb(on_chunk_done, note);
     struct doc_write *writes = mem_alloc(n, sizeof(*writes));
     size_t n_writes = 0;

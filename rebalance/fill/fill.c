@@ -2,6 +2,7 @@
 
 #include "rebalance/fill/fill.h"
 
+#include "rebalance/fill/source.h"
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
 #include "src/base/log.h"
@@ -10,7 +11,6 @@
 #include "sync/checkpoint/grace_period.h"
 #include "sync/delivery/document/target.h"
 #include "sync/document/loader.h"
-#include "sync/pipeline/pipeline.h"
 #include "sync/read/stall_watchdog.h"
 #include "sync/routing/routing.h"
 
@@ -24,6 +24,7 @@
 #define SAVE_MS         500
 #define POLL_MS         20
 #define RETRY_MS        1000
+#define GIVE_UP_MS      10000 /* where others may be able to go on */
 
 struct index_fill *index_fill_new(const struct index_fill_options *opt,
                                   const struct stored_job *job)
@@ -32,7 +33,7 @@ struct index_fill *index_fill_new(const struct index_fill_options *opt,
 
     f->magic = MAGIC_index_fill;
     f->opt = *opt;
-    pipeline_ref(opt->pipeline);
+    fill_source_ref(opt->source);
     f->alias = mem_copy(opt->alias);
     f->index = mem_copy(opt->index);
     if (f->opt.chunk == 0 || f->opt.chunk > CHUNK_MAX)
@@ -42,10 +43,11 @@ struct index_fill *index_fill_new(const struct index_fill_options *opt,
     f->open_last = &f->open_first;
     stop_init(&f->stop);
     f->watchdog = stall_watchdog_new(&(struct stall_watchdog_options){0});
-    f->links = pipeline_links(opt->pipeline, &f->stop, VIEW_MS);
+    f->links = fill_source_links(opt->source, &f->stop, VIEW_MS);
     f->links.own.opt.watchdog = f->watchdog;
     f->arena = arena_new();
     f->opt.node = arena_copy(f->arena, opt->node);
+    f->opt.shapes = arena_copy(f->arena, opt->shapes);
     f->job = *job;
     f->job.kind = arena_copy(f->arena, job->kind);
     f->job.index = arena_copy(f->arena, job->index);
@@ -66,7 +68,7 @@ void index_fill_free(struct index_fill *f)
     free(f->tables);
     read_links_fini(&f->links);
     stall_watchdog_free(f->watchdog);
-    pipeline_unref(f->opt.pipeline);
+    fill_source_unref(f->opt.source);
     arena_free(f->arena);
     bucket_fini(&f->bucket);
     buf_free(&f->cursor);
@@ -116,7 +118,7 @@ static bool is_stopping(struct index_fill *f, struct err *err)
 static bool is_given_up(struct index_fill *f, struct err *err)
 {
     struct err why = {0};
-    struct target *t = fill_target(f, STR(""), &why);
+    struct target *t = fill_source_target(f->opt.source, STR(""), &why);
     const bool given_up = t == NULL && why.kind == ERR_REJECT;
 
     target_unref(t);
@@ -129,11 +131,29 @@ static bool is_given_up(struct index_fill *f, struct err *err)
 static void wait_to_retry(struct index_fill *f)
 {
     const int64_t until = clock_mono_ms() + RETRY_MS;
-    const bool settled = pipeline_is_settled(f->opt.pipeline);
+    const bool settled = fill_source_is_settled(f->opt.source);
 
     while (!stop_is_set(&f->stop) && clock_mono_ms() < until &&
-           (settled || !pipeline_is_settled(f->opt.pipeline)))
+           (settled || !fill_source_is_settled(f->opt.source)))
         stop_wait(&f->stop, POLL_MS);
+}
+
+/*
+ * Another node's stream may have met a change of the tables that our plan does not know: its
+ * owner says so soon. Where we cannot go on for long, others may.
+ */
+static bool is_to_give_up(struct index_fill *f, struct err *err)
+{
+    const int64_t now = clock_mono_ms();
+
+    if (fill_source_pipeline(f->opt.source) != NULL)
+        return false;
+    if (f->failing_ms == 0)
+        f->failing_ms = now;
+    if (err->kind == ERR_REJECT && now - f->failing_ms < GIVE_UP_MS)
+        err->kind = ERR_RETRY;
+    f->gave_up = err->kind == ERR_RETRY && now - f->failing_ms >= GIVE_UP_MS;
+    return f->gave_up;
 }
 
 /*
@@ -145,6 +165,11 @@ static bool survive(struct index_fill *f, struct err *err)
     struct err ignored = {0};
 
     read_links_close(&f->links);
+    if (is_to_give_up(f, err)) {
+        log_failure(LOG_WARN, err, "a bucket is given back, as this node cannot go on",
+                    KV("index", (const char *)f->index), KV("bucket", (uint64_t)f->job.bucket));
+        err->kind = ERR_STOP;
+    }
     if (err->kind != ERR_RETRY)
         return false;
     log_failure(LOG_WARN, err, "the index build waits", KV("index", (const char *)f->index),
@@ -214,10 +239,13 @@ static bool asks_for_fewer(struct index_fill *f, struct err *err)
 
 static bool fill_chunk(struct index_fill *f, struct err *err)
 {
-    struct target *t = fill_target(f, str_from(f->tables[f->at_table]), err);
-    struct pass pass = {pipeline_grace_period(f->opt.pipeline, str_from(f->index)), 0};
-    struct loader_page page = {.after = buf_str(&f->after),
-
+    struct target *t = fill_source_target(f->opt.source, str_from(f->tables[f->at_table]), err);
+    struct pass pass = {fill_source_gate(f->opt.source), 0};
+    const bool is_last = f->at_table + 1 == f->n_tables;
+    struct loader_page page = {.bucket = {.by = buf_str(&f->bucket.by),
+                                          .index = buf_str(&f->bucket.index),
+                                          .until = is_last ? f->until : STR("")},
+                               .after = buf_str(&f->after),
                                .rows_max = f->asked,
                                .bytes_max = CHUNK_BYTES};
     struct arena *a = arena_new();
@@ -226,13 +254,14 @@ static bool fill_chunk(struct index_fill *f, struct err *err)
 
     bool ok = t != NULL && read_chunk(f, t, &pass, &page, a, err);
 
-    if (ok)
+    if (ok) {
         f->end = page.is_end;
-    else if (page.n > 0)
+        f->failing_ms = 0;
+    } else if (page.n > 0)
         f->asked = page.n;
     if (ok && page.n > 0) {
         adapt_chunk(f, &page, arena_size(a));
-        ok = fill_submit(f, t, page.docs, page.n, &pass, err);
+        ok = fill_submit(f, t, &page, &pass, err);
         FAILPOINT(chunk_submitted);
     } else {
         grace_period_leave(pass.grace_period, pass.side);
@@ -330,7 +359,7 @@ static void *fill_main(void *arg)
 
     if (ok || err.kind != ERR_STOP)
         end(f, ok ? NULL : &err);
-    else if (!store(f, BUCKET_RUNNING, STR(""), &saved))
+    else if (!store(f, BUCKET_INIT, STR(""), &saved))
         log_failure(LOG_INFO, &saved, "could not store the cursor of the index build",
                     KV("index", (const char *)f->index));
     if (!stop_is_set(&f->stop))
@@ -381,5 +410,20 @@ uint64_t index_fill_number(const struct index_fill *f)
 
 const struct pipeline *index_fill_pipeline(const struct index_fill *f)
 {
-    return f->opt.pipeline;
+    return fill_source_pipeline(f->opt.source);
+}
+
+bool index_fill_has_shapes(const struct index_fill *f, struct str shapes)
+{
+    return str_equal(f->opt.shapes, shapes);
+}
+
+uint64_t index_fill_progress(const struct index_fill *f)
+{
+    return __atomic_load_n(&f->progress, __ATOMIC_RELAXED);
+}
+
+bool index_fill_gave_up(const struct index_fill *f)
+{
+    return f->gave_up;
 }

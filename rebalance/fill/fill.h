@@ -3,7 +3,7 @@
  *
  *   fill.c    begins and ends it, reads its tables in chunks
  *   fill_chunk.c   writes a chunk, and moves the cursor once it is acknowledged
- *   source.c  finds the version's targets, and the tables between its cursors
+ *   range.c   finds the tables between its cursors
  *
  * @thread the fill's own
  */
@@ -28,7 +28,7 @@
 
 struct chunk_note; /* rebalance/fill/chunk.c */
 struct grace_period;
-struct loaded;
+struct loader_page;
 struct stall_watchdog;
 struct target;
 
@@ -39,7 +39,8 @@ struct index_fill {
     struct stop stop;
     pthread_t thread;
     bool started;
-    uint64_t rate; /* atomic: rows per second, 0: no limit */
+    uint64_t rate;     /* atomic: rows per second, 0: no limit */
+    uint64_t progress; /* atomic: rows written since it began */
 
     /* The thread's own. */
     struct arena *arena; /* holds the job's texts */
@@ -57,7 +58,9 @@ struct index_fill {
     size_t n_open;
     struct job_limit limit;
     int64_t saved_ms;
-    bool end; /* the table's last row was read */
+    bool end;           /* the table's last row was read */
+    int64_t failing_ms; /* monotonic, since when no read has succeeded; 0: the last one did */
+    bool gave_up;
 };
 
 /* The pass through the index's turnstile: cascades wait for reads that began earlier. */
@@ -67,20 +70,15 @@ struct pass {
 };
 
 /*
- * Write the documents, and take over the pass. The cursor passes them when all are
+ * Write the documents of the page, and take over the pass. The cursor passes them when all are
  * acknowledged, and fill_collect() is called. ERR_STOP.
  */
-bool fill_submit(struct index_fill *f, struct target *t, const struct loaded *docs, size_t n,
+bool fill_submit(struct index_fill *f, struct target *t, const struct loader_page *page,
                  const struct pass *pass, struct err *err) MUST_CHECK;
 /* Move the cursor past completed chunks, from the oldest on. */
 void fill_collect(struct index_fill *f);
 void fill_forget_chunks(struct index_fill *f);
 
-/*
- * Returns a new reference to the version's target of a table (empty: any). If NULL, the kind of
- * err says whether to retry.
- */
-struct target *fill_target(struct index_fill *f, struct str table, struct err *err) MUST_CHECK;
 /* Find the tables to read, and the cursor's place among them. */
 bool fill_find_tables(struct index_fill *f, struct err *err) MUST_CHECK;
 

@@ -9,12 +9,24 @@
 
 #include <stdlib.h>
 
-#define LOOK_MS 1000
+#define LOOK_MS    1000
+#define STALLED_MS 120000
+#define AVOID_MS   60000
 
 struct fill_entry {
     struct index_fill *fill;
     bool over;
+    uint64_t progress; /* as it was at since_ms, of clock_mono_ms() */
+    int64_t since_ms;
     struct fill_entry *next;
+};
+
+/* A version that this node leaves to others for a while. */
+struct avoided {
+    char *alias;
+    uint64_t number;
+    int64_t until_ms; /* monotonic */
+    struct avoided *next;
 };
 
 struct fills {
@@ -22,6 +34,7 @@ struct fills {
 
     /* All guarded by lock. */
     struct fill_entry *first;
+    struct avoided *avoided;
     int64_t due_ms; /* monotonic */
 };
 
@@ -37,6 +50,13 @@ void fills_free(struct fills *all)
 {
     if (all == NULL)
         return;
+    while (all->avoided != NULL) {
+        struct avoided *a = all->avoided;
+
+        all->avoided = a->next;
+        free(a->alias);
+        free(a);
+    }
     lock_fini(&all->lock);
     free(all);
 }
@@ -46,6 +66,7 @@ void fills_add(struct fills *all, struct index_fill *f)
     struct fill_entry *e = mem_alloc(1, sizeof(*e));
 
     e->fill = f;
+    e->since_ms = clock_mono_ms();
     lock_acquire(&all->lock);
     e->next = all->first;
     all->first = e;
@@ -130,9 +151,69 @@ void fills_remove(struct fills *all, bool (*match)(void *ctx, const struct index
     end_all(take(all, match, ctx));
 }
 
+/* ---- versions that are left to others ---- */
+
+static void avoid(struct fills *all, const struct index_fill *f) NEEDS(all->lock)
+{
+    struct avoided *a = mem_alloc(1, sizeof(*a));
+
+    *a = (struct avoided){mem_copy(index_fill_alias(f)), index_fill_number(f),
+                          clock_mono_ms() + AVOID_MS, all->avoided};
+    all->avoided = a;
+}
+
+bool fills_avoids(struct fills *all, struct str alias, uint64_t number)
+{
+    bool is = false;
+
+    lock_acquire(&all->lock);
+    for (struct avoided **at = &all->avoided; *at != NULL;) {
+        struct avoided *a = *at;
+
+        if (a->until_ms <= clock_mono_ms()) {
+            *at = a->next;
+            free(a->alias);
+            free(a);
+            continue;
+        }
+        is = is || (str_equal(str_from(a->alias), alias) && a->number == number);
+        at = &a->next;
+    }
+    lock_release(&all->lock);
+    return is;
+}
+
+static bool has_stalled(struct fill_entry *e)
+{
+    const uint64_t progress = index_fill_progress(e->fill);
+    const int64_t now = clock_mono_ms();
+
+    if (progress != e->progress || index_fill_pipeline(e->fill) != NULL) {
+        e->progress = progress;
+        e->since_ms = now;
+    }
+    return now - e->since_ms >= STALLED_MS;
+}
+
+void fills_remove_stalled(struct fills *all)
+{
+    lock_acquire(&all->lock);
+    for (struct fill_entry *e = all->first; e != NULL; e = e->next)
+        if (!e->over && has_stalled(e)) {
+            avoid(all, e->fill);
+            e->over = true;
+        }
+    lock_release(&all->lock);
+    fills_reap(all);
+}
+
+/* ---- ends ---- */
+
 void fills_note_end(struct fills *all, const struct index_fill *f)
 {
     lock_acquire(&all->lock);
+    if (index_fill_gave_up(f))
+        avoid(all, f);
     for (struct fill_entry *e = all->first; e != NULL; e = e->next)
         e->over = e->over || e->fill == f;
     all->due_ms = 0;

@@ -40,6 +40,14 @@ void fills_note_end(struct fills *all, const struct index_fill *f);
 /* Free those that ended, and return their number.  Under admin_lock. */
 size_t fills_reap(struct fills *all);
 
+/*
+ * Stop and free those on a node that does not follow the topic that have written nothing for
+ * long.  Blocks.  Under admin_lock.
+ */
+void fills_remove_stalled(struct fills *all);
+/* Whether a fill of the version has stalled or given up here lately, where others may go on. */
+bool fills_avoids(struct fills *all, struct str alias, uint64_t number) MUST_CHECK;
+
 /* There may be buckets that nobody fills. */
 void fills_look_again(struct fills *all);
 /* Whether there may be; asked once, it is not due before the next call or a second. */

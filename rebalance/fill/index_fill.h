@@ -24,6 +24,7 @@
 
 struct dead_letter_note;
 struct delivery;
+struct fill_source;
 struct index_fill;
 struct pipeline;
 struct store;
@@ -32,8 +33,9 @@ struct stored_job;
 struct index_fill_options {
     struct store *store;
     struct delivery *delivery;
-    struct pipeline *pipeline;
+    struct fill_source *source;
     struct str node;   /* this node's id */
+    struct str shapes; /* the stored text that an away source was made of; else empty */
     const char *alias; /* "orders" */
     const char *index; /* "orders_v2" */
     uint64_t start;    /* version (position) of the documents that it writes */
@@ -63,6 +65,15 @@ void index_fill_free(struct index_fill *f);
 uint64_t index_fill_job(const struct index_fill *f);
 const char *index_fill_alias(const struct index_fill *f);
 uint64_t index_fill_number(const struct index_fill *f); /* of the version */
+/* NULL: another node follows the topic. */
 const struct pipeline *index_fill_pipeline(const struct index_fill *f);
+/* Whether its source was made of this text. */
+bool index_fill_has_shapes(const struct index_fill *f, struct str shapes) MUST_CHECK;
+uint64_t index_fill_progress(const struct index_fill *f); /* differs once rows were written */
+/*
+ * Whether it ended because this node could not go on for long, while others may.  After it has
+ * ended.
+ */
+bool index_fill_gave_up(const struct index_fill *f) MUST_CHECK;
 
 #endif

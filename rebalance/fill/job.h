@@ -68,13 +68,24 @@ bool tally_agrees(const struct tally *t);
 /* The same without the allowance for `moved`. */
 bool tally_agrees_exactly(const struct tally *t);
 
+#define BUCKETS_MAX 1000
+
+/* How the rows of a build are divided. */
+enum buckets_by {
+    BUCKETS_BY_COLUMN = 0, /* by the table's bucket_column, if it has one, else by the key */
+    BUCKETS_BY_KEY,
+    N_BUCKETS_BY
+};
+
 /*
  * struct job_parameters: what a person asked of a build. The job stores it (as JSON), so that
  * it survives a restart.
  */
 struct job_parameters {
-    uint64_t rate;  /* rows per second, 0: no limit */
-    uint64_t chunk; /* rows per statement, 0: default */
+    uint64_t rate;    /* rows per second, 0: no limit */
+    uint64_t chunk;   /* rows per statement, 0: default */
+    uint64_t buckets; /* at most BUCKETS_MAX; 0: default */
+    enum buckets_by by;
     struct take take;
     bool hold;  /* the version waits until a person publishes it */
     bool keeps; /* keep is given; else index.keep_versions holds */
@@ -86,6 +97,11 @@ struct job_parameters {
 const char *build_check_word(enum build_check check);
 /* Returns false if it is none of these. */
 bool build_check_find(struct str word, enum build_check *out) MUST_CHECK;
+
+/* "column" or "key". */
+const char *buckets_by_word(enum buckets_by by);
+/* Returns false if it is none of these. */
+bool buckets_by_find(struct str word, enum buckets_by *out) MUST_CHECK;
 
 void job_parameters_append(struct buf *b, const struct job_parameters *p);
 /* Missing members are 0; of an older release, check is a sample. */

@@ -6,5 +6,7 @@ libmillrace_a_SOURCES += \
 	%D%/fills.c %D%/fills.h \
 	%D%/index_fill.h \
 	%D%/job.c %D%/job.h \
-	%D%/source.c \
+	%D%/note.c \
+	%D%/range.c \
+	%D%/source.c %D%/source.h \
 	%D%/targets.c %D%/targets.h

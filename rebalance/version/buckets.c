@@ -7,7 +7,11 @@
 #include "rebalance/fill/fills.h"
 #include "rebalance/fill/index_fill.h"
 #include "rebalance/fill/job.h"
+#include "rebalance/fill/source.h"
+#include "rebalance/state/owned.h"
 #include "rebalance/version/builds.h"
+#include "rebalance/version/routes.h"
+#include "rebalance/version/shape.h"
 
 #include "src/base/log.h"
 #include "src/base/magic.h"
@@ -33,7 +37,7 @@ static bool on_fill_dead(void *ctx, const struct dead_letter_note *note)
     struct err err = {0};
 
     while (!coordinator_keep_dead_letters(co, note, 1, &err)) {
-        if (err.kind == ERR_STOP) /* another node has the topic */
+        if (err.kind == ERR_STOP) /* another node has the bucket */
             return false;
         log_failure(LOG_ERROR, &err, "could not store a dead letter, trying again");
         if (stop_wait(&co->stop, 500))
@@ -52,22 +56,59 @@ void coordinator_on_divided(void *ctx)
     stop_nudge(&co->stop);
 }
 
-/* ---- start ---- */
+/* ---- a look at all buckets ---- */
 
-struct jobs {
-    struct stored_job *list;
-    size_t n;
+struct round {
+    struct arena *arena;
+    struct catalogue *catalogue;
+    struct stored_job *jobs;
+    size_t n_jobs;
+    struct cluster_view view;
+    size_t n_nodes; /* that may fill; this one is among them */
+    struct str self;
 };
 
-/* The job of the build that a bucket belongs to; NULL: it is being deleted. */
-static const struct stored_job *build_of(const struct jobs *jobs, const struct stored_job *b)
+/* A version whose buckets are looked at. */
+struct filling {
+    const struct stored_version *v;
+    const struct stored_job *build;
+    struct pipeline *pipeline; /* of its build, if it runs here; else NULL */
+    struct fill_note note;
+    size_t n_open, n_running;
+};
+
+static bool is_of(const struct stored_job *job, const struct stored_version *v,
+                  const char *kind)
 {
-    for (size_t i = 0; i < jobs->n; i++)
-        if (str_equal(jobs->list[i].kind, STR(JOB_INDEX)) &&
-            jobs->list[i].version == b->version && str_equal(jobs->list[i].index, b->index))
-            return &jobs->list[i];
-    return NULL;
+    return str_equal(job->kind, str_from(kind)) && job->version == v->number &&
+           str_equal(job->index, v->index);
 }
+
+static bool is_open(const struct stored_job *job)
+{
+    return str_equal(job->state, STR(BUCKET_INIT)) ||
+           str_equal(job->state, STR(BUCKET_RUNNING));
+}
+
+/* Whether nobody works on it, as far as is known: its node is gone, or is this one. */
+static bool is_free(struct coordinator *co, const struct round *r, const struct stored_job *job)
+{
+    struct fill_bucket b;
+    bool is = str_equal(job->state, STR(BUCKET_INIT));
+
+    if (fills_has(co->fills, job->id))
+        return false;
+    if (!is) {
+        const bool known = bucket_read(job->parameters, &b);
+
+        is = !known || !coordinator_is_shared(co) || str_equal(buf_str(&b.node), r->self) ||
+             !name_set_has(&r->view.live, buf_str(&b.node));
+        bucket_fini(&b);
+    }
+    return is;
+}
+
+/* ---- start ---- */
 
 /* Each of the fills of a build, on all nodes, gets an equal share of its limit. */
 static uint64_t share_of(uint64_t rate, size_t n)
@@ -75,70 +116,305 @@ static uint64_t share_of(uint64_t rate, size_t n)
     return rate == 0 || n == 0 ? rate : rate < n ? 1 : rate / n;
 }
 
-static bool start_fill(struct coordinator *co, const struct stored_version *v,
-                       const struct stored_job *build, const struct stored_job *bucket,
-                       struct pipeline *p, struct err *err)
+/* What a node reads with that does not follow the topic. Appends what it was made of. */
+static bool open_away(struct coordinator *co, const struct filling *f, struct buf *shapes,
+                      struct fill_source **out, struct err *err)
 {
-    const struct job_parameters parameters = job_parameters_read(build->parameters);
-    struct buf thing = {0}, index = {0}, alias = {0};
-    uint64_t term;
+    struct version_spec *spec = NULL;
+    struct schema_list tables = {0};
+    bool found = false;
+    const bool ok =
+        store_load_shapes(co->opt.store, f->v->index, f->v->number, shapes, &found, err) &&
+        coordinator_spec_of(co, f->v, &spec, err) &&
+        coordinator_kept_tables(co, spec, &tables, err) &&
+        fill_source_away(spec, &tables, &f->note, f->v->start, out, err);
 
-    buf_printf(&thing, "job/%" PRIu64, bucket->id);
-    coordinator_index_name(&index, v->index, v->number);
-    buf_append(&alias, v->index);
-
-    const bool ok = store_take_term(co->opt.store, buf_str(&thing), &term, err);
-
-    if (ok) {
-        struct index_fill *f = index_fill_new(
-            &(struct index_fill_options){.store = co->opt.store,
-                                         .delivery = co->delivery,
-                                         .pipeline = p,
-                                         .node = str_from(co->identity.uuid),
-                                         .alias = alias.ptr,
-                                         .index = index.ptr,
-                                         .start = v->start,
-                                         .term = term,
-                                         .chunk = parameters.chunk,
-                                         .rate = share_of(parameters.rate, build->buckets),
-                                         .ctx = co,
-                                         .dead = on_fill_dead,
-                                         .done = on_fill_done},
-            bucket);
-
-        fills_add(co->fills, f);
-        index_fill_start(f);
-    }
-    buf_free(&thing);
-    buf_free(&index);
-    buf_free(&alias);
+    schema_list_fini(&tables);
+    version_spec_free(spec);
     return ok;
 }
 
-static bool is_open(const struct stored_job *job)
+static bool open_source(struct coordinator *co, const struct filling *f, struct buf *shapes,
+                        struct fill_source **out, struct err *err)
 {
-    return str_equal(job->kind, STR(JOB_BUCKET)) &&
-           (str_equal(job->state, STR(BUCKET_INIT)) ||
-            str_equal(job->state, STR(BUCKET_RUNNING)));
+    struct buf index = {0};
+
+    if (f->pipeline == NULL)
+        return open_away(co, f, shapes, out, err);
+    coordinator_index_name(&index, f->v->index, f->v->number);
+    *out = fill_source_here(f->pipeline, index.ptr);
+    buf_free(&index);
+    return true;
 }
 
-static void fill_bucket(struct coordinator *co, const struct catalogue *c,
-                        const struct jobs *jobs, const struct stored_job *bucket)
+static void run_fill(struct coordinator *co, const struct filling *f,
+                     struct fill_source *source, struct str shapes,
+                     const struct stored_job *job, uint64_t term) NEEDS(co->admin_lock)
+{
+    const struct job_parameters p = job_parameters_read(f->build->parameters);
+    struct buf index = {0}, alias = {0};
+    struct index_fill *fill;
+
+    coordinator_index_name(&index, f->v->index, f->v->number);
+    buf_append(&alias, f->v->index);
+    fill =
+        index_fill_new(&(struct index_fill_options){.store = co->opt.store,
+                                                    .delivery = co->delivery,
+                                                    .source = source,
+                                                    .node = str_from(co->identity.uuid),
+                                                    .shapes = shapes,
+                                                    .alias = alias.ptr,
+                                                    .index = index.ptr,
+                                                    .start = f->v->start,
+                                                    .term = term,
+                                                    .chunk = p.chunk,
+                                                    .rate = share_of(p.rate, f->n_running + 1),
+                                                    .ctx = co,
+                                                    .dead = on_fill_dead,
+                                                    .done = on_fill_done},
+                       job);
+    fills_add(co->fills, fill);
+    index_fill_start(fill);
+    buf_free(&index);
+    buf_free(&alias);
+}
+
+/* Take the bucket in this node's name. *taken is false if another one was first. */
+static bool take(struct coordinator *co, const struct round *r, struct stored_job *job,
+                 uint64_t *term, bool *taken, struct err *err)
+{
+    struct fill_bucket b;
+    struct buf parameters = {0};
+
+    if (!bucket_read(job->parameters, &b)) { /* the fill says so in its job */
+        bucket_fini(&b);
+        return store_take_bucket(co->opt.store, job, job->parameters, term, taken, err);
+    }
+    buf_clear(&b.node);
+    buf_append(&b.node, r->self);
+    bucket_append(&parameters, &b);
+
+    const bool ok =
+        store_take_bucket(co->opt.store, job, buf_str(&parameters), term, taken, err);
+
+    job->parameters = arena_copy(r->arena, buf_str(&parameters));
+    bucket_fini(&b);
+    buf_free(&parameters);
+    return ok;
+}
+
+/* Returns whether this node fills it now. */
+static bool start_fill(struct coordinator *co, const struct round *r, const struct filling *f,
+                       struct stored_job *job) NEEDS(co->admin_lock)
+{
+    struct fill_source *source = NULL;
+    struct buf shapes = {0};
+    struct err err = {0};
+    bool taken = false;
+    uint64_t term;
+    const bool ok =
+        open_source(co, f, &shapes, &source, &err) && take(co, r, job, &term, &taken, &err);
+
+    if (ok && taken)
+        run_fill(co, f, source, buf_str(&shapes), job, term);
+    if (!ok)
+        log_failure(LOG_WARN, &err, "a bucket cannot be filled here yet",
+                    KV("index", f->v->index), KV("bucket", (uint64_t)job->bucket));
+    fill_source_unref(source);
+    buf_free(&shapes);
+    return ok && taken;
+}
+
+/* ---- stop ---- */
+
+struct selection {
+    const struct stored_version *v;
+    const struct pipeline *pipeline; /* with v NULL: that use it; NULL too: all */
+    struct str shapes;               /* of an away source: made of others; empty: any */
+    size_t n;                        /* how many at most */
+};
+
+static bool is_selected(void *ctx, const struct index_fill *f)
+{
+    struct selection *s = ctx;
+
+    if (s->n == 0 ||
+        (s->v == NULL && s->pipeline != NULL && index_fill_pipeline(f) != s->pipeline))
+        return false;
+    if (s->v != NULL && (!str_equal(str_from(index_fill_alias(f)), s->v->index) ||
+                         index_fill_number(f) != s->v->number))
+        return false;
+    if (s->shapes.len > 0 &&
+        (index_fill_pipeline(f) != NULL || index_fill_has_shapes(f, s->shapes)))
+        return false;
+    s->n--;
+    return true;
+}
+
+void coordinator_stop_fills(struct coordinator *co, struct str alias, uint64_t number)
+{
+    const struct stored_version v = {.index = alias, .number = number};
+
+    fills_remove(co->fills, is_selected, &(struct selection){.v = &v, .n = SIZE_MAX});
+}
+
+void coordinator_pause_fills(struct coordinator *co, const struct pipeline *p)
+{
+    fills_remove(co->fills, is_selected, &(struct selection){.pipeline = p, .n = SIZE_MAX});
+}
+
+static void ask_to_stop(void *ctx, struct index_fill *f)
+{
+    (void)ctx;
+    index_fill_ask_to_stop(f);
+}
+
+void coordinator_ask_fills_to_stop(struct coordinator *co)
+{
+    fills_each(co->fills, ask_to_stop, NULL);
+}
+
+/* ---- each version ---- */
+
+/* A change of the tables makes other plans: whoever does not follow the topic begins again. */
+static void stop_outdated(struct coordinator *co, const struct filling *f) NEEDS(co->admin_lock)
+{
+    struct buf shapes = {0};
+    struct err err = {0};
+    bool found = false;
+
+    if (f->pipeline == NULL &&
+        store_load_shapes(co->opt.store, f->v->index, f->v->number, &shapes, &found, &err) &&
+        found)
+        fills_remove(co->fills, is_selected,
+                     &(struct selection){.v = f->v, .shapes = buf_str(&shapes), .n = SIZE_MAX});
+    buf_free(&shapes);
+}
+
+struct sharing {
+    const struct stored_version *v;
+    uint64_t rate;
+};
+
+static void set_share(void *ctx, struct index_fill *f)
+{
+    const struct sharing *s = ctx;
+
+    if (str_equal(str_from(index_fill_alias(f)), s->v->index) &&
+        index_fill_number(f) == s->v->number)
+        index_fill_set_rate(f, s->rate);
+}
+
+/* Returns whether this node may fill it. */
+static bool look_at(struct coordinator *co, const struct round *r,
+                    const struct stored_version *v, struct filling *f) NEEDS(co->admin_lock)
+{
+    struct index_build *b = builds_find(co->builds, v->index, v->number);
+    struct buf name = {0}, text = {0};
+    struct err err = {0};
+    bool found = false;
+
+    *f = (struct filling){.v = v};
+    for (size_t i = 0; i < r->n_jobs; i++) {
+        const bool is_bucket = is_of(&r->jobs[i], v, JOB_BUCKET);
+
+        if (is_of(&r->jobs[i], v, JOB_INDEX))
+            f->build = &r->jobs[i];
+        f->n_open += is_bucket && is_open(&r->jobs[i]);
+        f->n_running += is_bucket && str_equal(r->jobs[i].state, STR(BUCKET_RUNNING));
+    }
+    if (b != NULL && !builds_is_over(co->builds, b))
+        f->pipeline = index_build_pipeline(b);
+    if (f->build == NULL || f->n_open == 0 || v->start == 0)
+        return false;
+    buf_append(&name, STR(STORE_FILL));
+    coordinator_index_name(&name, v->index, v->number);
+
+    const bool known = store_get_value(co->opt.store, buf_str(&name), &text, &found, &err) &&
+                       found && fill_note_read(buf_str(&text), &f->note);
+
+    buf_free(&name);
+    buf_free(&text);
+    return f->pipeline != NULL || (known && f->note.anywhere && r->n_nodes > 0 &&
+                                   !fills_avoids(co->fills, v->index, v->number));
+}
+
+static void fill_version(struct coordinator *co, const struct round *r, struct filling *f)
     NEEDS(co->admin_lock)
 {
-    const struct stored_version *v = catalogue_number(c, bucket->index, bucket->version);
-    const struct stored_job *build = build_of(jobs, bucket);
-    struct index_build *b = builds_find(co->builds, bucket->index, bucket->version);
-    struct err err = {0};
+    const struct job_parameters p = job_parameters_read(f->build->parameters);
+    const size_t nodes = f->note.anywhere && r->n_nodes > 0 ? r->n_nodes : 1;
+    const size_t share = (f->n_open + nodes - 1) / nodes,
+                 most = share < AT_ONCE ? share : AT_ONCE;
+    size_t n;
 
-    if (v == NULL || build == NULL || b == NULL || builds_is_over(co->builds, b) ||
-        fills_has(co->fills, bucket->id) || fills_n(co->fills, v->index, v->number) >= AT_ONCE)
-        return;
-    if (!start_fill(co, v, build, bucket, index_build_pipeline(b), &err))
-        log_failure(LOG_WARN, &err, "a bucket cannot be filled yet", KV("index", v->index),
-                    KV("bucket", (uint64_t)bucket->bucket));
+    stop_outdated(co, f);
+    n = fills_n(co->fills, f->v->index, f->v->number);
+    if (n > most)
+        fills_remove(co->fills, is_selected, &(struct selection){.v = f->v, .n = n - most});
+    for (size_t i = 0; i < r->n_jobs && n < most; i++)
+        if (is_of(&r->jobs[i], f->v, JOB_BUCKET) && is_open(&r->jobs[i]) &&
+            is_free(co, r, &r->jobs[i]))
+            n += start_fill(co, r, f, &r->jobs[i]);
+    fills_each(co->fills, set_share, &(struct sharing){f->v, share_of(p.rate, f->n_running)});
 }
 
+/* Those that the cluster counts on, if this node is one of them. */
+static size_t count_nodes(struct coordinator *co, const struct round *r)
+{
+    size_t n = 0;
+
+    if (!coordinator_is_shared(co))
+        return 1;
+    if (!r->view.is_connected || !name_set_has(&r->view.live, r->self) ||
+        name_set_has(&r->view.evacuated, r->self))
+        return 0;
+    for (size_t i = 0; i < r->view.live.n; i++)
+        n += !name_set_has(&r->view.evacuated, r->view.live.list[i]);
+    return n;
+}
+
+static bool is_away(void *ctx, const struct index_fill *f)
+{
+    (void)ctx;
+    return index_fill_pipeline(f) == NULL;
+}
+
+static bool any_is_built(const struct catalogue *c)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < c->n_versions; i++)
+        any = any || str_equal(c->versions[i].state, STR("changing"));
+    return any;
+}
+
+static void look(struct coordinator *co, struct catalogue *c) NEEDS(co->admin_lock)
+{
+    struct round r = {
+        .arena = arena_new(), .catalogue = c, .self = str_from(co->identity.uuid)};
+    struct err err = {0};
+
+    cluster_look(co->cluster, &r.view);
+    r.n_nodes = count_nodes(co, &r);
+    if (r.n_nodes == 0)
+        fills_remove(co->fills, is_away, NULL);
+    if (!store_load_jobs(co->opt.store, r.arena, &r.jobs, &r.n_jobs, &err))
+        log_failure(LOG_WARN, &err, "could not load the buckets of the builds");
+    for (size_t i = 0; i < c->n_versions; i++) {
+        struct filling f;
+
+        if (!str_equal(c->versions[i].state, STR("changing")) || c->versions[i].error.len > 0)
+            continue;
+        if (look_at(co, &r, &c->versions[i], &f))
+            fill_version(co, &r, &f);
+        fill_note_fini(&f.note);
+    }
+    cluster_view_free(&r.view);
+    arena_free(r.arena);
+}
+
+/* A limit that is set here takes effect at once. */
 static void share_rate(void *ctx, struct index_fill *f)
 {
     struct coordinator *co = MAGIC_CAST(coordinator, ctx);
@@ -151,65 +427,15 @@ static void share_rate(void *ctx, struct index_fill *f)
 
 void coordinator_fill_buckets(struct coordinator *co)
 {
-    struct arena *a;
     struct catalogue *c;
-    struct jobs jobs = {0};
-    struct err err = {0};
 
     fills_reap(co->fills);
     fills_each(co->fills, share_rate, co);
-    if (builds_n(co->builds) == 0 || !fills_is_due(co->fills))
+    if (!fills_is_due(co->fills))
         return;
-    a = arena_new();
+    fills_remove_stalled(co->fills);
     c = coordinator_catalogue(co);
-    if (!store_load_jobs(co->opt.store, a, &jobs.list, &jobs.n, &err))
-        log_failure(LOG_WARN, &err, "could not load the buckets of the builds");
-    for (size_t i = 0; i < jobs.n; i++)
-        if (is_open(&jobs.list[i]))
-            fill_bucket(co, c, &jobs, &jobs.list[i]);
+    if (any_is_built(c))
+        look(co, c);
     catalogue_unref(c);
-    arena_free(a);
-}
-
-/* ---- stop ---- */
-
-struct version_of {
-    struct str alias;
-    uint64_t number;
-};
-
-static bool is_of_version(void *ctx, const struct index_fill *f)
-{
-    const struct version_of *v = ctx;
-
-    return str_equal(str_from(index_fill_alias(f)), v->alias) &&
-           index_fill_number(f) == v->number;
-}
-
-void coordinator_stop_fills(struct coordinator *co, struct str alias, uint64_t number)
-{
-    struct version_of v = {alias, number};
-
-    fills_remove(co->fills, is_of_version, &v);
-}
-
-static bool uses(void *ctx, const struct index_fill *f)
-{
-    return ctx == NULL || index_fill_pipeline(f) == ctx;
-}
-
-void coordinator_pause_fills(struct coordinator *co, const struct pipeline *p)
-{
-    fills_remove(co->fills, uses, (void *)(uintptr_t)p);
-}
-
-static void ask_to_stop(void *ctx, struct index_fill *f)
-{
-    (void)ctx;
-    index_fill_ask_to_stop(f);
-}
-
-void coordinator_ask_fills_to_stop(struct coordinator *co)
-{
-    fills_each(co->fills, ask_to_stop, NULL);
 }

@@ -1,5 +1,10 @@
 /*
- * Which buckets this node fills: those of the builds that it runs, some at a time.
+ * Which buckets this node fills.
+ *
+ * Nobody deals them out: each node that lives takes buckets that nobody has, up to its share of
+ * those that are open, and gives back what is more than that when nodes come. The store decides
+ * who was first, and the term of the bucket's job fences off who had it before (ADR 53).
+ * Buckets that need what only the owner of the topic knows stay with it.
  */
 #ifndef REBALANCE_VERSION_BUCKETS_H
 #define REBALANCE_VERSION_BUCKETS_H

@@ -102,6 +102,8 @@ bool coordinator_index_create(struct coordinator *co, struct str table,
         return false;
     if (opt->keep > KEEP_MAX)
         return refuse(err, 400, "at most %d older versions can be kept", KEEP_MAX);
+    if (opt->buckets > BUCKETS_MAX)
+        return refuse(err, 400, "a build can have at most %d buckets", BUCKETS_MAX);
     if (!begin(co, table, &ch, err))
         return false;
 

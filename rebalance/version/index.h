@@ -8,6 +8,7 @@
 #ifndef REBALANCE_VERSION_INDEX_H
 #define REBALANCE_VERSION_INDEX_H
 
+#include "rebalance/fill/job.h"
 #include "src/base/base.h"
 #include "src/base/err.h"
 #include "src/base/str.h"
@@ -21,8 +22,10 @@ struct buf;
 struct coordinator;
 
 struct index_create_options {
-    uint64_t rate;   /* rows per second, 0: no limit */
-    size_t chunk;    /* rows per statement, 0: default */
+    uint64_t rate;    /* rows per second, 0: no limit */
+    size_t chunk;     /* rows per statement, 0: default */
+    uint64_t buckets; /* parts that are filled apart, 0: default */
+    enum buckets_by by;
     bool take_index; /* take the alias from another store of Millrace */
     bool take_alias; /* take it from an index that Millrace did not make */
     bool hold;       /* let the version wait until a person publishes it */

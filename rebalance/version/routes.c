@@ -262,6 +262,25 @@ static bool stop_version(struct coordinator *co, const struct version_spec *spec
     return ok;
 }
 
+bool coordinator_spec_of(struct coordinator *co, const struct stored_version *v,
+                         struct version_spec **out, struct err *err)
+{
+    struct version_spec *spec = new_spec(v);
+    struct definitions *now = coordinator_definitions(co);
+    const struct topic_definition *topic = definitions_topic(now, v->topic);
+    const bool ok =
+        read_version(co, spec, v, err) &&
+        (topic != NULL || err_set(err, ERR_RETRY, "topic %s is not defined", spec->topic)) &&
+        fill_spec(co, spec, topic, now, err);
+
+    spec->filling = true;
+    *out = ok ? spec : NULL;
+    if (!ok)
+        version_spec_free(spec);
+    definitions_unref(now);
+    return ok;
+}
+
 /* *out NULL: the version is not followed. */
 static bool make_spec(struct coordinator *co, const struct stored_version *v,
                       struct version_spec **out, struct err *err)

@@ -48,4 +48,11 @@ void coordinator_route_again(struct coordinator *co) NEEDS(co->admin_lock);
 /* Drop the queued changes of held indexes that nothing writes to any more. */
 void coordinator_forget_gone(struct coordinator *co) NEEDS(co->admin_lock);
 
+/*
+ * What a node must know of a version that is being built to read its rows, also if another one
+ * follows its topic.  Blocks on the store, and may ask the engine.
+ */
+bool coordinator_spec_of(struct coordinator *co, const struct stored_version *v,
+                         struct version_spec **out, struct err *err) MUST_CHECK;
+
 #endif

@@ -91,6 +91,8 @@ static bool new_job(struct coordinator *co, const struct stored_version *v, stru
 
     job_parameters_append(&parameters, &(struct job_parameters){.rate = opt->rate,
                                                                 .chunk = opt->chunk,
+                                                                .buckets = opt->buckets,
+                                                                .by = opt->by,
                                                                 .take = take,
                                                                 .hold = opt->hold,
                                                                 .keeps = opt->keeps,

@@ -434,7 +434,7 @@ static int start(struct session *s, const struct invocation *inv, const char *ta
 
 /* What the options say of a build. */
 struct wish {
-    uint64_t rate, chunk;
+    uint64_t rate, chunk, buckets;
     uint64_t keep; /* if --keep is given */
 };
 
@@ -448,6 +448,9 @@ static int create(struct session *s, const struct invocation *inv, const char *t
     json_open_object(&w);
     json_put_u64(&w, STR("rate"), wish->rate);
     json_put_u64(&w, STR("chunk"), wish->chunk);
+    json_put_u64(&w, STR("buckets"), wish->buckets);
+    if (invocation_has(inv, "buckets-by"))
+        json_put_cstr(&w, STR("buckets_by"), invocation_value(inv, "buckets-by"));
     json_put_bool(&w, STR("take_index"), invocation_has(inv, "take-index"));
     json_put_bool(&w, STR("take_alias"), invocation_has(inv, "take-alias"));
     json_put_bool(&w, STR("hold"), invocation_has(inv, "hold"));
@@ -527,6 +530,7 @@ int command_index_create(const struct invocation *inv)
 
     if (!invocation_number(inv, "rate", &wish.rate, &err) ||
         !invocation_number(inv, "chunk", &wish.chunk, &err) ||
+        !invocation_number(inv, "buckets", &wish.buckets, &err) ||
         !invocation_number(inv, "keep", &wish.keep, &err))
         return command_usage(inv, &err);
     if (all == (inv->n_args > 0)) {

@@ -60,6 +60,8 @@ static const struct command_option apply_options[] = {
 static const struct command_option create_options[] = {
     {"rate", 0, "N", "read at most N rows a second (default: no limit)", NULL},
     {"chunk", 0, "N", "read N rows with one statement (default: chosen to fit)", NULL},
+    {"buckets", 0, "N", "fill it in N parts, on all nodes (default: as there are nodes)", NULL},
+    {"buckets-by", 0, "HOW", "divide its rows by bucket_column, or by the key", "column key"},
     {"take-index", 0, NULL, "take the alias from an index of another store of Millrace", NULL},
     {"take-alias", 0, NULL, "take the alias from an index that Millrace did not make", NULL},
     {"all", 0, NULL, "build the index of every table, one after another", NULL},

@@ -122,6 +122,11 @@ struct target **pipeline_targets(struct pipeline *p, struct str index,
 /* Returns the turnstile for everything read for an index until it is written; borrowed. */
 struct grace_period *pipeline_grace_period(struct pipeline *p,
                                            struct str index) RETURNS_NONNULL;
+/*
+ * Whether foreign keys may change rows of the index's documents without an event, as far as is
+ * known now.
+ */
+bool pipeline_has_cascades(struct pipeline *p, struct str index) MUST_CHECK;
 /* See cascades_wait_for(). */
 bool pipeline_cascades_wait_for(struct pipeline *p, struct str index);
 /* See cascades_stay(), cascades_oldest_ms() and cascades_touch(). */

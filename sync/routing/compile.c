@@ -7,6 +7,7 @@
 #include "sync/definition/definition.h"
 #include "sync/server/schemas.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 
 void version_spec_free(struct version_spec *v)
@@ -194,6 +195,33 @@ static bool add_members(const struct version_spec *v, const struct tables_now *n
     if (!fine)
         drop_targets(to, before);
     arena_free(a);
+    return fine;
+}
+
+bool version_kept_targets(const struct version_spec *v, const struct schema_list *tables,
+                          struct target ***out, size_t *n, struct err *err)
+{
+    void *ctx = (void *)(uintptr_t)tables; /* is only looked into */
+    const struct table_definition **members;
+    struct targets to = {0};
+    struct arena *a = arena_new();
+    size_t n_members = 0;
+    bool fine = definition_members(v->definitions, v->table, schema_list_tables, ctx, a,
+                                   &members, &n_members);
+
+    for (size_t i = 0; fine && i < n_members; i++) {
+        struct plan *plan =
+            plan_compile(v->definitions, members[i], schema_list_find, ctx, err);
+
+        fine = plan != NULL;
+        if (fine)
+            add_target(&to, new_target(v, members[i], plan));
+    }
+    if (!fine)
+        drop_targets(&to, 0);
+    arena_free(a);
+    *out = to.list;
+    *n = to.n;
     return fine;
 }
 

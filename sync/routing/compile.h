@@ -101,4 +101,12 @@ struct routing *routing_compile(const char *topic, struct version_spec *const *s
                                 struct schemas *schemas, const struct tables_now *now,
                                 const struct routing_hooks *hooks, struct err *err) MUST_CHECK;
 
+/*
+ * The targets of a version, parents first, for whoever only reads its rows: as its tables were
+ * when it was last brought in line.  Blocks on nothing.  The caller owns the list and a
+ * reference to each.  ERR_REJECT: these tables make no documents.
+ */
+bool version_kept_targets(const struct version_spec *v, const struct schema_list *tables,
+                          struct target ***out, size_t *n, struct err *err) MUST_CHECK;
+
 #endif

@@ -1,0 +1,75 @@
+/*
+ * struct fill_source: what the rows of a version are read by: its targets and links.
+ *
+ * On the node that follows the topic that is the pipeline. Other nodes have no stream: there
+ * the targets come from the shapes that the store keeps of the version, and the links wait for
+ * the position from which the stream writes to it (docs/rules.md, rule 8), or for the GTIDs up
+ * to it, which the owner has stored as a fill_note.
+ *
+ * Reference-counted. @thread any, but for the links, which belong to one thread
+ */
+#ifndef REBALANCE_FILL_SOURCE_H
+#define REBALANCE_FILL_SOURCE_H
+
+#include "src/base/base.h"
+#include "src/base/buf.h"
+#include "src/base/err.h"
+#include "src/base/str.h"
+#include "sync/read/links.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct fill_source;
+struct grace_period;
+struct pipeline;
+struct schema_list;
+struct stop;
+struct target;
+struct version_spec;
+
+/* What the owner of the topic tells other nodes of a version. */
+struct fill_note {
+    bool anywhere;       /* else only the owner can fill it ... */
+    struct buf why;      /* ... as this says */
+    struct buf identity; /* of the server; empty: unknown */
+    struct buf gtids;    /* executed there by the start of the version, or later */
+    bool gtid;           /* the server has GTIDs */
+};
+void fill_note_fini(struct fill_note *n);
+void fill_note_append(struct buf *json, const struct fill_note *n);
+/* Returns false if it is no note. End with fill_note_fini() then, too. */
+bool fill_note_read(struct str json, struct fill_note *n) MUST_CHECK;
+/* What the pipeline's owner tells now. ERR_RETRY: it does not follow the version yet. */
+bool fill_note_take(struct pipeline *p, const char *index, struct fill_note *n,
+                    struct err *err) MUST_CHECK;
+
+struct fill_source *fill_source_here(struct pipeline *p,
+                                     const char *index) RETURNS_NONNULL MUST_CHECK;
+/* start: the position from which the stream writes to the version. */
+bool fill_source_away(const struct version_spec *v, const struct schema_list *tables,
+                      const struct fill_note *note, uint64_t start, struct fill_source **out,
+                      struct err *err) MUST_CHECK;
+struct fill_source *fill_source_ref(struct fill_source *s) RETURNS_NONNULL;
+void fill_source_unref(struct fill_source *s); /* NULL is allowed */
+
+/* The pipeline; NULL on other nodes. Borrowed. */
+struct pipeline *fill_source_pipeline(const struct fill_source *s);
+/*
+ * Returns a new reference to the target of a table (empty: any). If NULL, the kind of err says
+ * whether to retry.
+ */
+struct target *fill_source_target(struct fill_source *s, struct str table,
+                                  struct err *err) MUST_CHECK;
+/* Like version_targets(). */
+struct target **fill_source_targets(struct fill_source *s, size_t *n,
+                                    struct err *err) RETURNS_NONNULL MUST_CHECK;
+/* Whether the stream has taken the version. */
+bool fill_source_is_settled(const struct fill_source *s);
+struct read_links fill_source_links(struct fill_source *s, struct stop *stop,
+                                    int64_t timeout_ms);
+/* What a read passes through until it is written: cascades wait for it. Borrowed. */
+struct grace_period *fill_source_gate(struct fill_source *s) RETURNS_NONNULL;
+
+#endif

@@ -135,7 +135,7 @@ static const struct route table[] = {
     {METHOD_GET, "/api/v1/log", ROLE_VIEWER, api_list, "log", 0, CONCERNS_NODE, 0,
      "the event log"},
     {METHOD_GET, "/api/v1/log/{name}", ROLE_VIEWER, api_list, "log", 0, CONCERNS_NODE, 0,
-     "the events of one table"},
+     "the events of one table, or one event"},
 
     {METHOD_GET, "/api/v1/dead-letters", ROLE_OPERATOR, api_dead_letters, NULL, 0,
      CONCERNS_NODE, 0, "the dead letters: documents that could not be written"},

@@ -8,6 +8,7 @@
 #include "rebalance/version/waiting.h"
 #include "rebalance/view/fan_out.h"
 
+#include "rebalance/admin/log_list.h"
 #include "rebalance/admin/questions.h"
 #include "rebalance/view/view.h"
 
@@ -17,8 +18,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#define LOG_MAX 200
 
 struct lister {
     struct coordinator *co;
@@ -262,47 +261,9 @@ static bool list_jobs(struct lister *l, struct err *err)
     return true;
 }
 
-/* Context of the errand that reads the log. */
-struct log_read {
-    struct store *store;
-    struct str name;
-    struct stored_log *log;
-    size_t n;
-};
-
-static bool read_log(struct errand *e, struct err *err)
-{
-    struct log_read *r = e->ctx;
-
-    return store_load_log(r->store, e->arena, r->name, LOG_MAX, &r->log, &r->n, err);
-}
-
-static void write_log(struct json_writer *w, const struct stored_log *l)
-{
-    json_open_object(w);
-    coordinator_put_time(w, STR("at"), l->at_ms);
-    json_put_string(w, STR("table"), l->table);
-    json_put_string(w, STR("index"), l->index);
-    json_put_u64(w, STR("version"), l->version);
-    json_put_string(w, STR("event"), l->event);
-    json_put_raw(w, STR("detail"), l->detail);
-    json_close_object(w);
-}
-
 static bool list_log(struct lister *l, struct err *err)
 {
-    struct errand *e = errand_new("the store", sizeof(struct log_read));
-    struct log_read *r = e->ctx;
-
-    *r = (struct log_read){.store = l->co->opt.store, .name = arena_copy(e->arena, l->name)};
-
-    const bool ok = coordinator_ask_store(l->co, e, read_log, err);
-
-    l->n = ok ? r->n + 1 : 0; /* an empty log is a valid answer */
-    for (size_t i = 0; ok && i < r->n; i++)
-        write_log(l->w, &r->log[i]);
-    errand_leave(e);
-    return ok;
+    return coordinator_list_log(l->co, l->c, l->name, l->w, &l->n, err);
 }
 
 static const struct noun {
@@ -318,7 +279,7 @@ static const struct noun {
     {"version", list_versions, "version of index", "version"},
     {"index", list_indexes, "index", "index"},
     {"job", list_jobs, "job", "job"},
-    {"log", list_log, "table", "table"},
+    {"log", list_log, "event", "log"},
 };
 
 static const struct noun *find_noun(struct str name)

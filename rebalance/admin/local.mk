@@ -10,6 +10,7 @@ libmillrace_a_SOURCES += \
 	%D%/follow.c %D%/follow.h \
 	%D%/list.c \
 	%D%/live_check.c %D%/live_check.h \
+	%D%/log_list.c %D%/log_list.h \
 	%D%/mapping.c \
 	%D%/metrics.c \
 	%D%/node_change.c \

@@ -19,6 +19,7 @@
 #include "src/base/log.h"
 #include "src/base/magic.h"
 #include "src/base/mem.h"
+#include "src/store/build_log.h"
 #include "sync/mapping/settings.h"
 
 #include <inttypes.h>
@@ -36,6 +37,18 @@ static void on_build_done(void *ctx, struct index_build *b, const struct err *er
 
     builds_note_end(co->builds, b, err);
     stop_nudge(&co->stop);
+}
+
+/* This node takes part.  The log only tells people, so no build waits for it. */
+static void note_node(struct coordinator *co, const struct stored_version *v)
+{
+    const struct version_name name = {v->index, v->number};
+    struct err err = {0};
+
+    if (!store_add_build_node(co->opt.store, &name, str_from(co->identity.uuid),
+                              str_from(co->identity.name), &err))
+        log_failure(LOG_WARN, &err, "could not log that this node takes part in a build",
+                    KV("index", v->index), KV("version", v->number));
 }
 
 static bool start_build(struct coordinator *co, const struct stored_version *v,
@@ -86,6 +99,7 @@ static bool start_build(struct coordinator *co, const struct stored_version *v,
                 .done = on_build_done},
             job);
 
+        note_node(co, v);
         index_build_set_rate(b, p.rate);
         builds_add(co->builds, b);
         index_build_start(b);
@@ -150,18 +164,37 @@ static void succeed(struct coordinator *co, const struct stored_version *v, stru
     coordinator_log(co, table, v->index, v->number, "built", "searches use this version");
 }
 
-static void fail(struct coordinator *co, const struct stored_version *v, struct str table,
-                 const struct err *why) NEEDS(co->admin_lock)
+/* The drop that follows leaves this end as it is. */
+static void log_end(struct coordinator *co, const struct stored_version *v, const char *outcome,
+                    const struct err *why)
+{
+    const struct version_name name = {v->index, v->number};
+    struct err err = {0};
+
+    if (!store_end_build(co->opt.store, &name, outcome, str_from(why->msg), &err))
+        log_failure(LOG_WARN, &err, "could not log why a build failed", KV("index", v->index),
+                    KV("version", v->number));
+}
+
+static void fail_as(struct coordinator *co, const struct stored_version *v, struct str table,
+                    const char *outcome, const struct err *why) NEEDS(co->admin_lock)
 {
     struct err err = {0};
 
     log_failure(LOG_ERROR, why, "index build failed", KV("index", v->index),
                 KV("version", v->number));
+    log_end(co, v, outcome, why);
     coordinator_log(co, table, v->index, v->number, "failed", why->msg);
     coordinator_note_build_failed(co, table, why);
     if (!coordinator_drop_version(co, v, &err))
         log_failure(LOG_ERROR, &err, "could not drop the failed version",
                     KV("index", v->index));
+}
+
+static void fail(struct coordinator *co, const struct stored_version *v, struct str table,
+                 const struct err *why) NEEDS(co->admin_lock)
+{
+    fail_as(co, v, table, BUILD_FAILED, why);
 }
 
 /* The version was stopped while it was built: that is why, whatever its build met. */
@@ -354,7 +387,7 @@ static void fail_unmade(struct coordinator *co, const struct stored_version *v)
             "the daemon ended while it created version %" PRIu64 " of %" STR_FMT "; fix: "
             "millrace index create %" STR_FMT,
             v->number, STR_ARG(v->index), STR_ARG(table));
-    fail(co, v, table, &why);
+    fail_as(co, v, table, BUILD_INTERRUPTED, &why);
     definitions_unref(d);
 }
 

@@ -33,6 +33,7 @@ struct index_create_options {
     uint64_t keep;   /* how many older versions stay current */
     bool checks;     /* check is given; else index.verify_builds holds */
     enum build_check check;
+    bool by_itself; /* nobody asked for it */
 };
 /* Start a build. The answer has the job's id; follow it with list job. */
 bool coordinator_index_create(struct coordinator *co, struct str table,

@@ -151,12 +151,23 @@ static bool is_due(const struct rebuild_try *r, const struct stored_rebuild *wis
     return r == NULL || clock_mono_ms() >= r->next_ms || (changed && r->waits);
 }
 
+static void log_begun(struct coordinator *co, const struct table_definition *t, uint64_t number,
+                      struct str reason)
+{
+    struct buf text = {0};
+
+    buf_append(&text, reason);
+    coordinator_log(co, table_name(t), table_index(t), number, "rebuilding",
+                    reason.len > 0 ? text.ptr : "");
+    buf_free(&text);
+}
+
 /* Create the new version; the caller starts its build.  Returns whether there is one. */
 static bool begin(struct coordinator *co, const struct definitions *d,
                   const struct table_definition *t, const struct stored_rebuild *wish)
     NEEDS(co->admin_lock)
 {
-    const struct index_create_options opt = {0};
+    const struct index_create_options opt = {.by_itself = true};
     struct rebuild_try *r = get_try(co, table_name(t));
     struct created_version created = {0};
     struct err err = {0};
@@ -166,7 +177,7 @@ static bool begin(struct coordinator *co, const struct definitions *d,
         coordinator_refresh(co, &err)) {
         log_info("rebuilding the index automatically", KV("index", table_index(t)),
                  KV("reason", wish->reason));
-        coordinator_log_text(co, table_name(t), table_index(t), "rebuilding", wish->reason);
+        log_begun(co, t, created.number, wish->reason);
     } else if (!again) {
         log_failure(LOG_WARN, &err, "cannot rebuild the index yet",
                     KV("index", table_index(t)));

@@ -18,9 +18,12 @@
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
 #include "src/base/log.h"
+#include "src/format/json.h"
+#include "src/store/build_log.h"
 #include "sync/definition/export.h"
 #include "sync/document/plan.h"
 #include "sync/mapping/mapping.h"
+#include "sync/mapping/settings.h"
 
 #include <stdlib.h>
 
@@ -61,14 +64,14 @@ static bool index_body(struct coordinator *co, const struct stored_version *v,
 
 static bool create_in_engine(struct coordinator *co, const struct stored_version *v,
                              const struct definitions *d, const struct table_definition *t,
-                             struct look *l, struct err *err)
+                             struct look *l, struct buf *body, struct err *err)
 {
-    struct buf name = {0}, body = {0};
+    struct buf name = {0};
 
     coordinator_index_name(&name, v->index, v->number);
 
-    bool ok = index_body(co, v, d, t, l, &body, err) &&
-              search_create_index(co->opt.search, buf_str(&name), buf_str(&body), err);
+    bool ok = index_body(co, v, d, t, l, body, err) &&
+              search_create_index(co->opt.search, buf_str(&name), buf_str(body), err);
 
     if (!ok && err->kind == ERR_REJECT) { /* whatever HTTP status the engine gave */
         const struct err why = *err;
@@ -76,29 +79,31 @@ static bool create_in_engine(struct coordinator *co, const struct stored_version
         ok = refuse(err, 422, "the search engine does not take the index: %s", why.msg);
     }
     buf_free(&name);
-    buf_free(&body);
     return ok;
 }
 
 /* ---- in the store ---- */
 
-static bool new_job(struct coordinator *co, const struct stored_version *v, struct str table,
-                    const struct index_create_options *opt, uint64_t *id, struct err *err)
+static void append_parameters(const struct coordinator *co,
+                              const struct index_create_options *opt, struct buf *out)
 {
     const struct take take = {opt->take_index, opt->take_alias};
     const enum build_check check = opt->checks ? opt->check : co->opt.verify_builds;
-    struct buf parameters = {0};
 
-    job_parameters_append(&parameters, &(struct job_parameters){.rate = opt->rate,
-                                                                .chunk = opt->chunk,
-                                                                .buckets = opt->buckets,
-                                                                .by = opt->by,
-                                                                .take = take,
-                                                                .hold = opt->hold,
-                                                                .keeps = opt->keeps,
-                                                                .keep = opt->keep,
-                                                                .check = check});
+    job_parameters_append(out, &(struct job_parameters){.rate = opt->rate,
+                                                        .chunk = opt->chunk,
+                                                        .buckets = opt->buckets,
+                                                        .by = opt->by,
+                                                        .take = take,
+                                                        .hold = opt->hold,
+                                                        .keeps = opt->keeps,
+                                                        .keep = opt->keep,
+                                                        .check = check});
+}
 
+static bool new_job(struct coordinator *co, const struct stored_version *v, struct str table,
+                    struct str parameters, uint64_t *id, struct err *err)
+{
     struct stored_job job = {.kind = STR(JOB_INDEX),
                              .index = v->index,
                              .table = table,
@@ -106,23 +111,86 @@ static bool new_job(struct coordinator *co, const struct stored_version *v, stru
                              .buckets = 1,
                              .state = STR("init"),
                              .cursor = STR(""),
-                             .parameters = buf_str(&parameters),
+                             .parameters = parameters,
                              .error = STR(""),
                              .created_ms = clock_wall_ms(),
                              .updated_ms = clock_wall_ms()};
     const bool ok = store_new_job(co->opt.store, &job, err);
 
     *id = job.id;
-    buf_free(&parameters);
+    return ok;
+}
+
+/* What the engine gets with the index, and before searches use it. */
+static void append_settings(const struct definitions *d, const struct table_definition *t,
+                            struct str body, struct buf *out)
+{
+    struct json_writer w = {.out = out};
+    struct buf last = {0};
+    struct str first;
+
+    json_open_object(&w);
+    if (json_find(body, "/settings", &first))
+        json_put_raw(&w, STR("create"), first);
+    mapping_settings_final(definition_settings(d, t), &last);
+    json_put_raw(&w, STR("publish"), buf_str(&last));
+    json_close_object(&w);
+    buf_free(&last);
+}
+
+/* What is logged of a build as it begins. */
+struct new_build {
+    const struct definitions *d;
+    const struct table_definition *t;
+    bool by_itself;
+    struct str parameters; /* of its job */
+};
+
+/* body: what the engine was sent. */
+static bool log_beginning(struct coordinator *co, const struct stored_version *v,
+                          const struct new_build *b, struct str body, struct err *err)
+{
+    struct stored_build build = {.version = {v->index, v->number},
+                                 .table = table_name(b->t),
+                                 .kind = str_from(b->by_itself ? "rebuild" : "create"),
+                                 .parameters = b->parameters,
+                                 .begun_ms = v->created_ms};
+    struct buf settings = {0};
+
+    append_settings(b->d, b->t, body, &settings);
+    build.settings = buf_str(&settings);
+    (void)json_find(body, "/mappings", &build.mappings);
+
+    const bool ok = store_begin_build(co->opt.store, &build, err);
+
+    buf_free(&settings);
+    return ok;
+}
+
+static bool make_index(struct coordinator *co, const struct stored_version *v,
+                       const struct new_build *b, struct look *l, bool *created,
+                       struct err *err)
+{
+    struct buf body = {0};
+
+    *created = create_in_engine(co, v, b->d, b->t, l, &body, err);
+
+    const bool ok = *created && log_beginning(co, v, b, buf_str(&body), err);
+
+    buf_free(&body);
     return ok;
 }
 
 /* Do not delete an index that we did not create: it belongs to somebody else. */
-static void undo_version(struct coordinator *co, const struct stored_version *v, bool created)
+static void undo_version(struct coordinator *co, const struct stored_version *v, bool created,
+                         const struct err *why)
 {
     const struct version_name name = {v->index, v->number};
     struct err ignored = {0};
 
+    if (!store_end_build(co->opt.store, &name, BUILD_FAILED, str_from(why->msg), &ignored))
+        log_failure(LOG_WARN, &ignored, "could not log why a build did not begin");
+    ignored = (struct err){0};
     if (!(created ? store_drop_versions(co->opt.store, &name, 1, &ignored)
                   : store_delete_version(co->opt.store, v->index, v->number, &ignored)) ||
         !coordinator_refresh(co, &ignored))
@@ -243,7 +311,7 @@ bool coordinator_create_version(struct coordinator *co, const struct definitions
 {
     const struct topic_definition *topic = definition_topic(d, t);
     struct topic *running = topic == NULL ? NULL : topics_find(co->topics, topic->name);
-    struct buf definition = {0};
+    struct buf definition = {0}, parameters = {0};
     char *shards = NULL;
     struct look l = {0};
     struct stored_version v = {.index = table_index(t),
@@ -274,19 +342,24 @@ bool coordinator_create_version(struct coordinator *co, const struct definitions
     out->taken = claimed.taken;
     if (ok) {
         FAILPOINT(version_numbered);
+        append_parameters(co, opt, &parameters);
 
-        const bool created = create_in_engine(co, &v, d, t, &l, err);
+        const struct new_build b = {d, t, opt->by_itself, buf_str(&parameters)};
+        bool created;
 
+        ok = make_index(co, &v, &b, &l, &created, err);
         FAILPOINT(version_created);
-        ok = created && coordinator_shards(co, &v, d, t, &shards, err) &&
+        ok = ok && coordinator_shards(co, &v, d, t, &shards, err) &&
              begin_sync(co, &v, d, t, &l, err) &&
              coordinator_keep_shapes(co, &v, d, t, look_find, look_list, &l, err) &&
-             new_job(co, &v, table_name(t), opt, &out->job, err);
+             new_job(co, &v, table_name(t), buf_str(&parameters), &out->job, err);
+        out->number = v.number;
         if (!ok)
-            undo_version(co, &v, created);
+            undo_version(co, &v, created, err);
     }
     look_close(&l);
     buf_free(&definition);
+    buf_free(&parameters);
     free(shards);
     return ok;
 }

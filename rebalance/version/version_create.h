@@ -7,6 +7,7 @@
 
 struct created_version {
     uint64_t job;
+    uint64_t number;  /* of the version */
     struct buf taken; /* as in struct claimed */
 };
 /*

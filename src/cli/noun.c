@@ -44,9 +44,10 @@ COLUMNS(report_columns, {"JOB", "/job", RENDER_TEXT}, {"TABLE", "/table", RENDER
         {"DOCUMENTS", "/documents", RENDER_COUNT}, {"DIFFERING", "/differing", RENDER_COUNT},
         {"REPAIRED", "/repaired", RENDER_COUNT}, {"BEGAN", "/began", RENDER_TEXT},
         {"WHY", "/why", RENDER_TEXT});
-COLUMNS(log_columns, {"AT", "/at", RENDER_TEXT}, {"TABLE", "/table", RENDER_TEXT},
-        {"INDEX", "/index", RENDER_TEXT}, {"VERSION", "/version", RENDER_COUNT},
-        {"EVENT", "/event", RENDER_TEXT}, {"DETAIL", "/detail/text", RENDER_TEXT});
+COLUMNS(log_columns, {"ID", "/id", RENDER_TEXT}, {"AT", "/at", RENDER_TEXT},
+        {"TABLE", "/table", RENDER_TEXT}, {"INDEX", "/index", RENDER_TEXT},
+        {"VERSION", "/version", RENDER_COUNT}, {"EVENT", "/event", RENDER_TEXT},
+        {"DETAIL", "/detail/text", RENDER_TEXT});
 
 COLUMNS(node_columns, {"NODE", "/name", RENDER_TEXT}, {"ID", "/id", RENDER_SHORT},
         {"STATE", "/state", RENDER_STATE}, {"VERSION", "/version", RENDER_TEXT},

@@ -423,6 +423,11 @@ static const struct command list[] = {
 
     LIST("log", "latest events: what was built, changed or stopped, and why", "[TABLE]",
          "table", "log list shop.orders"),
+    {"log get", "ID", "show one event",
+     "Of a build's event also what is kept of the build: its parameters, the mapping and the "
+     "settings that the search engine was sent, the nodes that took part, its end and its "
+     "times.",
+     NEED_STORE, command_get, "log", 1, 1, NO_OPTIONS, "log", false, "log get 311"},
 
     {"index create", "[TABLE]", "build a new version of a table's index",
      "Reads the table in key order while changes go to the old and the new version, "

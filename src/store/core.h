@@ -122,6 +122,12 @@ bool store_write_rebuild(struct store *s, const struct stored_rebuild *r,
                          struct err *err) MUST_CHECK;
 bool store_write_drop(struct store *s, const struct version_name *v,
                       struct err *err) MUST_CHECK;
+/* The build of a version ends, if the log has one: by a promotion, or, unless it has, a drop.
+ */
+bool store_write_build_succeeded(struct store *s, const struct version_name *v,
+                                 struct err *err) MUST_CHECK;
+bool store_write_build_dropped(struct store *s, const struct version_name *v,
+                               struct err *err) MUST_CHECK;
 /*
  * Nothing is written to the version any more: forget its pending work.  reason: why it is not
  * current, or empty.

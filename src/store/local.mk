@@ -1,6 +1,7 @@
 # What survives a restart: SQLite or MySQL.
 libmillrace_a_SOURCES += \
 	%D%/backend.c %D%/backend.h \
+	%D%/build_log.c %D%/build_log.h \
 	%D%/change.c %D%/change.h \
 	%D%/core.c %D%/core.h \
 	%D%/definition.c \

@@ -95,7 +95,7 @@ bool store_write_drop(struct store *s, const struct version_name *v, struct err 
         return false;
     if (!found) /* an earlier drop was committed, but its answer was lost */
         return true;
-    return delete_record(s, v, err) &&
+    return store_write_build_dropped(s, v, err) && delete_record(s, v, err) &&
            store_run(s, note, BINDS(TEXT(v->index), NUMBER(v->number)), err);
 }
 

@@ -257,15 +257,28 @@ static void fill_log(struct arena *a, const struct str *cells, void *element)
     l->version = row_number(cells[6]);
 }
 
+#define SELECT_LOG \
+    "SELECT id, at_ms, table_name, index_name, event, detail, version FROM sync_log"
+
 bool store_load_log(struct store *s, struct arena *a, struct str table, size_t limit,
                     struct stored_log **out, size_t *n, struct err *err)
 {
     static const char sql[] =
-        "SELECT id, at_ms, table_name, index_name, event, detail, version FROM sync_log"
-        " WHERE ? = '' OR table_name = ? ORDER BY id DESC LIMIT ?";
+        SELECT_LOG " WHERE ? = '' OR table_name = ? ORDER BY id DESC LIMIT ?";
     struct row_list list = ROW_LIST(a, struct stored_log, fill_log);
 
     if (!store_load(s, sql, BINDS(TEXT(table), TEXT(table), NUMBER(limit)), &list, err))
+        return false;
+    *out = row_list_finish(&list, n);
+    return true;
+}
+
+bool store_load_log_entry(struct store *s, struct arena *a, uint64_t id,
+                          struct stored_log **out, size_t *n, struct err *err)
+{
+    struct row_list list = ROW_LIST(a, struct stored_log, fill_log);
+
+    if (!store_load(s, SELECT_LOG " WHERE id = ?", BINDS(NUMBER(id)), &list, err))
         return false;
     *out = row_list_finish(&list, n);
     return true;

@@ -168,7 +168,7 @@ static bool promote(struct store *s, const struct promotion *p, struct err *err)
            store_run(s, available,
                      BINDS(NUMBER(p->finished_ms), TEXT(p->index), NUMBER(p->number)), err) &&
            store_run(s, waited, name, err) && store_run(s, go_on, name, err) &&
-           store_run(s, built, name, err);
+           store_run(s, built, name, err) && store_write_build_succeeded(s, &v, err);
 }
 
 /* ---- return ---- */

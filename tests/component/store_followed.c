@@ -3,6 +3,7 @@
 
 #include "tests/component/store_parts.h"
 
+#include "src/store/build_log.h"
 #include "src/store/change.h"
 #include "src/store/gone.h"
 #include "src/store/purged.h"
@@ -293,6 +294,15 @@ static bool write_log(void)
     return store_add_log(f.s, &l, &f.err);
 }
 
+static bool log_a_build(void)
+{
+    const struct stored_build b = {.version = {ORDERS, 1}, .table = TABLE};
+
+    return store_begin_build(f.s, &b, &f.err) &&
+           store_add_build_node(f.s, &b.version, STR("a"), STR("a"), &f.err) &&
+           store_end_build(f.s, &b.version, BUILD_FAILED, STR("why"), &f.err);
+}
+
 static bool hand_on_a_command(void)
 {
     struct stored_wish w = {.guid = STR("1"), .topic = STR("shop")};
@@ -329,6 +339,7 @@ static const struct step quiet[] = {
     {"a sync goes on", save_cursor},
     {"shapes are noted", put_shapes},
     {"the log is written", write_log},
+    {"a build is logged", log_a_build},
     {"a command is handed on", hand_on_a_command},
     {"owners and nodes tell", tell},
     {"all is loaded", load_all},

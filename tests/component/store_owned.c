@@ -5,6 +5,7 @@
 #include "tests/component/store_parts.h"
 
 #include "src/base/buf.h"
+#include "src/store/build_log.h"
 #include "src/store/core.h"
 #include "src/store/fan_out.h"
 #include "src/store/gone.h"
@@ -190,6 +191,14 @@ static bool call_add_log(struct err *err)
     return store_add_log(f.s, &(struct stored_log){.table = TABLE, .event = STR("e")}, err);
 }
 
+static bool call_begin_build(struct err *err)
+{
+    return store_begin_build(f.s, &(struct stored_build){.version = one}, err);
+}
+
+CALL(add_build_node, &one, STR("a"), STR("a"), err)
+CALL(end_build, &one, BUILD_FAILED, STR("why"), err)
+
 static bool call_promote_version(struct err *err)
 {
     return store_promote_version(f.s, &(struct promotion){.index = ALIAS, .number = 1}, err);
@@ -309,6 +318,9 @@ static const struct {
     {"park_version", call_park_version, OWNER},
     {"save_wait", call_save_wait, OWNER},
     {"resume_version", call_resume_version, OWNER},
+    {"begin_build", call_begin_build, OWNER},
+    {"add_build_node", call_add_build_node, OWNER},
+    {"end_build", call_end_build, OWNER},
     {"put_purged", call_put_purged, OWNER},
     {"end_purged", call_end_purged, OWNER},
     {"delete_purged_index", call_delete_purged_index, OWNER},
@@ -407,9 +419,9 @@ static void look_at_header(const char *name)
 
 static void every_call_of_the_headers_is_known(void **state)
 {
-    static const char *const headers[] = {"store", "change", "owned",   "fan_out",
-                                          "gone",  "purged", "reset",   "retired",
-                                          "told",  "turn",   "waiting", "wish"};
+    static const char *const headers[] = {"store", "build_log", "change", "owned",   "fan_out",
+                                          "gone",  "purged",    "reset",  "retired", "told",
+                                          "turn",  "waiting",   "wish"};
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(headers); i++)

@@ -274,7 +274,7 @@ def test_every_command_prints_json_of_its_documented_form(w):
         ("node", ["node", "list"]), ("node", ["node", "get", lambda: daemon.json("node", "list")["items"][0]["id"]]),
         ("topic", ["topic", "list"]), ("topic", ["topic", "get", w.schema]), ("database", ["database", "list"]),
         ("table", ["table", "list"]), ("table", ["table", "get", part]), ("relation", ["relation", "list"]),
-        ("version", ["version", "list"]), ("index", ["index", "list"]), ("log", ["log", "list"]), ("dead-letter", ["dead-letter", "list"]),
+        ("version", ["version", "list"]), ("index", ["index", "list"]), ("log", ["log", "list"]), ("log", ["log", "get", lambda: str(next(e["id"] for e in daemon.json("log", "list")["items"] if e["event"] == "built"))]), ("dead-letter", ["dead-letter", "list"]),
         ("dead-letter", ["dead-letter", "show", letter]), ("dead-letter-replay", ["dead-letter", "replay", "--all"]),
         ("dead-letter-discard", ["dead-letter", "discard", "--all", "--yes"]), ("index-delete", ["index", "delete", part, "--yes"]),
         ("topic-pause", ["topic", "pause", w.schema]), ("topic-resume", ["topic", "resume", w.schema]),
@@ -304,5 +304,5 @@ def test_every_command_prints_json_of_its_documented_form(w):
 
 
 # Fields that are there only where there is something to tell.
-OPTIONAL = {"node": {"normal", "nodes", "waits_for", "session", "connected", "reason", "open_to_all"}, "error": {"fix", "errors", "severity", "file", "line", "column", "source"}, "dead-letter list": {"body", "more_after"}, "dead-letter show": {"more_after"}, "config delivery get": {"previous"}, "status": {"at", "verdict", "equal", "differing", "counts", "repaired_counts", "missing", "detail", "column", "every_seconds", "last", "next", "rows", "documents_done", "remaining", "until"}, "doctor": {"why", "fix"}, "verify": {"id", "reason", "routing", "kind", "repaired", "paths", "n_paths", "path", "wanted", "found"}, "trace": {"first"},
+OPTIONAL = {"log list": {"mappings", "settings", "create", "publish"}, "node": {"normal", "nodes", "waits_for", "session", "connected", "reason", "open_to_all"}, "error": {"fix", "errors", "severity", "file", "line", "column", "source"}, "dead-letter list": {"body", "more_after"}, "dead-letter show": {"more_after"}, "config delivery get": {"previous"}, "status": {"at", "verdict", "equal", "differing", "counts", "repaired_counts", "missing", "detail", "column", "every_seconds", "last", "next", "rows", "documents_done", "remaining", "until"}, "doctor": {"why", "fix"}, "verify": {"id", "reason", "routing", "kind", "repaired", "paths", "n_paths", "path", "wanted", "found"}, "trace": {"first"},
             "apply": {"severity", "file", "line", "column", "message", "fix", "fields", "path", "before", "after"}}

@@ -21,6 +21,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- options ---- */
+
+#define WHICH_PART                                                                           \
+    {"table", 0, "NAME", "only this DATABASE.TABLE; * and ? are wildcards; may be repeated", \
+     NULL},                                                                                  \
+        {"topic", 0, "NAME", "read from a topic's server instead of files", "topic"},        \
+        {"from", 0, "FILE:OFFSET", "start here; OFFSET alone is in the first file", NULL},   \
+        {"to", 0, "FILE:OFFSET", "end before this; OFFSET alone is in the last file", NULL}, \
+        {"from-time", 0, "TIME",                                                             \
+         "only from this time on: 2026-11-21T10:00:00Z, 2026-11-21 (UTC)", NULL},            \
+        {"to-time", 0, "TIME", "only before this time", NULL},                               \
+    {                                                                                        \
+        "gtid", 0, "GTIDS",                                                                  \
+            "only these transactions: a MySQL GTID set, or a list of MariaDB GTIDs", NULL    \
+    }
+
+const struct command_option decode_options[] = {
+    {"format", 0, "FORM", "json, or none: decode without output (default: json)", "json none"},
+    {"count", 0, NULL, "print how many changes, cells and NULLs were decoded", NULL},
+    {"events", 0, NULL, "print a line for every event, not only for row changes", NULL},
+    WHICH_PART,
+    {NULL, 0, NULL, NULL, NULL},
+};
+
+const struct command_option inspect_options[] = {WHICH_PART, {NULL, 0, NULL, NULL, NULL}};
+
 #define EVENT_MAX ((size_t)1 << 30)
 
 static bool read_time(const struct invocation *inv, const char *option, uint32_t *out,

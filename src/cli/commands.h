@@ -55,6 +55,7 @@ int command_dead_letter_show(const struct invocation *inv);
 int command_dead_letter_replay(const struct invocation *inv);
 int command_dead_letter_discard(const struct invocation *inv);
 
+extern const struct command_option decode_options[], inspect_options[];
 int command_binlog_decode(const struct invocation *inv);
 int command_binlog_inspect(const struct invocation *inv);
 int command_delivery_get(const struct invocation *inv);

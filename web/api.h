@@ -52,6 +52,7 @@ void api_apply(struct api_call *c);
 void api_export(struct api_call *c);
 void api_list(struct api_call *c);   /* the definitions of kind c->noun; args[0] names one */
 void api_delete(struct api_call *c); /* deletes args[0], of kind c->noun */
+void api_table_delete(struct api_call *c); /* the table args[0] with its indexes */
 void api_topic_reset(struct api_call *c);
 void api_topic_pause(struct api_call *c);
 void api_topic_resume(struct api_call *c);

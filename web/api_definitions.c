@@ -128,6 +128,20 @@ void api_delete(struct api_call *c)
            &err);
 }
 
+void api_table_delete(struct api_call *c)
+{
+    static const char *const members[] = {"confirm", NULL};
+    struct str confirm = STR("");
+    struct err err = {0};
+    cJSON *body = NULL;
+    const bool ok =
+        body_parse(&body, c->req, members, &err) && body_str(body, "confirm", &confirm, &err) &&
+        coordinator_delete_table(c->api->coordinator, c->args[0], confirm, &c->res->body, &err);
+
+    answer(c, 200, ok, &err);
+    cJSON_Delete(body);
+}
+
 static void act_on_topic(struct api_call *c,
                          bool (*act)(struct coordinator *co, struct str topic, struct buf *json,
                                      struct err *err))

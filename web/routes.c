@@ -82,6 +82,8 @@ static const struct route table[] = {
      "one table"},
     {METHOD_DELETE, "/api/v1/tables/{name}", ROLE_ADMIN, api_delete, "table", 0, CONCERNS_NODE,
      0, "remove a table"},
+    {METHOD_POST, "/api/v1/tables/{name}/delete", ROLE_ADMIN, api_table_delete, NULL, BODY,
+     CONCERNS_TABLE, 0, "remove a table and delete its indexes"},
     {METHOD_GET, "/api/v1/tables/{name}/explain", ROLE_OPERATOR, api_explain, NULL, 0,
      CONCERNS_NODE, 0, "the SQL, the document and the bulk lines of one row"},
     {METHOD_GET, "/api/v1/tables/{name}/mapping", ROLE_VIEWER, api_mapping, NULL, 0,

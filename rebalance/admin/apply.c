@@ -328,18 +328,13 @@ static void answer_removed(struct buf *json, struct str noun, struct str name,
     json_close_object(&w);
 }
 
-bool coordinator_delete(struct coordinator *co, struct str noun, struct str name,
-                        struct buf *json, struct err *err)
+bool coordinator_remove(struct coordinator *co, struct str noun, struct str name,
+                        struct retirement *r, struct err *err)
 {
     struct definition_diff diff = {0};
-    struct retirement r = {0};
-
-    if (!begin(co, err))
-        return false;
-
     struct definitions *now = coordinator_definitions(co);
     struct definitions *then = definition_remove(now, noun, name, err);
-    bool ok = then != NULL && coordinator_none_is_built(co, then, err);
+    bool ok = then != NULL && (r->all_of.len > 0 || coordinator_none_is_built(co, then, err));
 
     if (then == NULL && err->code == 0) {
         const struct err why = *err;
@@ -348,16 +343,29 @@ bool coordinator_delete(struct coordinator *co, struct str noun, struct str name
     }
     if (ok) {
         definition_diff_make(now, then, &diff);
-        ok = store(co, now, then, &diff, &r, err);
+        ok = store(co, now, then, &diff, r, err);
     }
-    if (ok) {
-        put_loaded_into_effect(co, now, &r, NULL);
-        answer_removed(json, noun, name, &r);
-    }
-    coordinator_retirement_free(&r);
+    if (ok)
+        put_loaded_into_effect(co, now, r, NULL);
     definition_diff_free(&diff);
     definitions_unref(then);
     definitions_unref(now);
+    return ok;
+}
+
+bool coordinator_delete(struct coordinator *co, struct str noun, struct str name,
+                        struct buf *json, struct err *err)
+{
+    struct retirement r = {0};
+
+    if (!begin(co, err))
+        return false;
+
+    const bool ok = coordinator_remove(co, noun, name, &r, err);
+
+    if (ok)
+        answer_removed(json, noun, name, &r);
+    coordinator_retirement_free(&r);
     lock_release(&co->admin_lock);
     return ok;
 }

@@ -8,4 +8,13 @@
 bool coordinator_take_stored(struct coordinator *co, struct err *err)
     NEEDS(co->admin_lock) MUST_CHECK;
 
+/*
+ * Remove one definition and put that into effect.  r->all_of may name the table: then its
+ * indexes are dropped with it, and their builds end; else none may be being built.  r is zeroed
+ * otherwise; free it, on failure too.
+ */
+struct retirement;
+bool coordinator_remove(struct coordinator *co, struct str noun, struct str name,
+                        struct retirement *r, struct err *err) NEEDS(co->admin_lock) MUST_CHECK;
+
 #endif

@@ -43,5 +43,13 @@ bool coordinator_export(struct coordinator *co, struct buf *yaml, struct err *er
 /* Deletes one definition, by the noun and name that a list shows. */
 bool coordinator_delete(struct coordinator *co, struct str noun, struct str name,
                         struct buf *json, struct err *err) MUST_CHECK;
+/*
+ * Deletes a table's definition and all its indexes, also those that are retired already.
+ * Refused if one is being built or other tables share it, and unless `confirm` is the table's
+ * name also if searches can use one.  Blocks on the engine; if that does not delete an index
+ * now, the answer says so, and it follows by itself.
+ */
+bool coordinator_delete_table(struct coordinator *co, struct str table, struct str confirm,
+                              struct buf *json, struct err *err) MUST_CHECK;
 
 #endif

@@ -21,4 +21,5 @@ libmillrace_a_SOURCES += \
 	%D%/search.c %D%/search.h \
 	%D%/settings.h \
 	%D%/status.c %D%/status.h \
+	%D%/table_delete.c \
 	%D%/table_metrics.c %D%/table_metrics.h

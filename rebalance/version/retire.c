@@ -39,6 +39,13 @@ static bool was_searched(const struct stored_version *v)
     return v->finished_ms != 0;
 }
 
+bool coordinator_is_version_of(const struct stored_version *v, struct str index,
+                               struct str table)
+{
+    return (index.len > 0 && str_equal(v->index, index)) ||
+           (is_retired(v) && coordinator_version_is_of(v, table));
+}
+
 /* ---- stored with the definitions ---- */
 
 static bool end_builds(struct coordinator *co, const struct definitions *then, struct err *err)
@@ -65,7 +72,9 @@ static void choose_versions(const struct catalogue *c, const struct definitions 
 
         if (is_named(then, v) && is_retired(v))
             renamed[r->effects.n_renamed++] = name;
-        else if (!is_named(then, v) && !is_retired(v))
+        else if (!is_named(then, v) &&
+                 (!is_retired(v) ||
+                  (r->effects.drops && coordinator_is_version_of(v, STR(""), r->all_of))))
             unnamed[r->effects.n_unnamed++] = name;
     }
     r->effects.unnamed = unnamed;
@@ -113,7 +122,9 @@ bool coordinator_retire(struct coordinator *co, const struct definitions *now,
 {
     struct catalogue *c;
 
-    *r = (struct retirement){.arena = arena_new(), .effects.at_ms = clock_steady_ms()};
+    r->arena = arena_new();
+    r->effects.at_ms = clock_steady_ms();
+    r->effects.drops = r->all_of.len > 0;
     if (!coordinator_refresh(co, err) || !end_builds(co, then, err))
         return false;
     c = coordinator_catalogue(co);
@@ -132,16 +143,25 @@ void coordinator_retirement_free(struct retirement *r)
 
 /* ---- after storing ---- */
 
-static void tell(struct coordinator *co, const struct version_name *v, bool is_kept)
+static void tell(struct coordinator *co, const struct version_name *v, bool is_kept,
+                 struct str all_of)
 {
+    const char *why = "no definition names its index any more";
+
+    if (all_of.len > 0) {
+        log_info("index dropped with its table", KV("index", v->index),
+                 KV("version", v->number), KV("table", all_of));
+        coordinator_log(co, all_of, v->index, v->number, "dropped",
+                        "its table was deleted with its indexes");
+        return;
+    }
     if (is_kept)
         log_info("index retired: no definition names it, and Millrace no longer writes to it",
                  KV("index", v->index), KV("version", v->number));
     else
         log_info("build ended: no definition names its index any more", KV("index", v->index),
                  KV("version", v->number));
-    coordinator_log(co, STR(""), v->index, v->number, is_kept ? "retired" : "reset",
-                    "no definition names its index any more");
+    coordinator_log(co, STR(""), v->index, v->number, is_kept ? "retired" : "reset", why);
 }
 
 void coordinator_retired(struct coordinator *co, const struct retirement *r)
@@ -155,7 +175,7 @@ void coordinator_retired(struct coordinator *co, const struct retirement *r)
         coordinator_index_name(&index, v->index, v->number);
         if (co->delivery != NULL)
             delivery_drop(co->delivery, buf_str(&index));
-        tell(co, v, catalogue_number(c, v->index, v->number) != NULL);
+        tell(co, v, catalogue_number(c, v->index, v->number) != NULL, r->all_of);
         buf_free(&index);
     }
     catalogue_unref(c);
@@ -164,7 +184,7 @@ void coordinator_retired(struct coordinator *co, const struct retirement *r)
 
 bool coordinator_retire_unnamed(struct coordinator *co, struct err *err)
 {
-    struct retirement r;
+    struct retirement r = {0};
     struct definitions *d = coordinator_definitions(co);
     bool ok = store_date_history(co->opt.store, clock_steady_ms(), err) &&
               coordinator_retire(co, d, d, &r, err);
@@ -173,7 +193,7 @@ bool coordinator_retire_unnamed(struct coordinator *co, struct err *err)
         ok = store_save_effects(co->opt.store, co->stored->revision, &r.effects, err) &&
              coordinator_refresh(co, err);
     for (size_t i = 0; ok && i < r.effects.n_unnamed; i++)
-        tell(co, &r.effects.unnamed[i], true);
+        tell(co, &r.effects.unnamed[i], true, STR(""));
     coordinator_retirement_free(&r);
     definitions_unref(d);
     return ok;
@@ -234,7 +254,7 @@ void coordinator_put_retired(struct json_writer *w, const struct retirement *r)
 {
     json_write_key(w, STR("retired"));
     json_open_array(w);
-    for (size_t i = 0; i < r->effects.n_unnamed; i++) {
+    for (size_t i = 0; i < r->effects.n_unnamed && !r->effects.drops; i++) {
         struct buf index = {0};
 
         coordinator_index_name(&index, r->effects.unnamed[i].index,

@@ -11,10 +11,13 @@
 struct retirement {
     struct arena *arena; /* NULL: nothing */
     struct definition_effects effects;
+    /* Set by the caller: the indexes of this table are dropped, also retired ones; borrowed. */
+    struct str all_of;
 };
 /*
  * End the builds of indexes that `then` does not name, and collect in r the versions to
- * retire.  If r is then not stored, the builds resume automatically.
+ * retire or drop.  r is zeroed but for all_of.  If r is then not stored, the builds resume
+ * automatically.
  */
 bool coordinator_retire(struct coordinator *co, const struct definitions *now,
                         const struct definitions *then, struct retirement *r, struct err *err)
@@ -34,5 +37,8 @@ void coordinator_warn_of_retirement(struct coordinator *co, const struct definit
 bool coordinator_none_is_built(struct coordinator *co, const struct definitions *then,
                                struct err *err) MUST_CHECK;
 void coordinator_put_retired(struct json_writer *w, const struct retirement *r); /* "retired" */
+/* Whether the version is the table's: of its index, or retired and built of it. */
+bool coordinator_is_version_of(const struct stored_version *v, struct str index,
+                               struct str table) MUST_CHECK;
 
 #endif

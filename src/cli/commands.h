@@ -22,6 +22,7 @@ int command_export(const struct invocation *inv);
 int command_list(const struct invocation *inv); /* of the command's noun */
 int command_get(const struct invocation *inv);
 int command_delete(const struct invocation *inv);
+int command_table_delete(const struct invocation *inv);
 int command_topic_reset(const struct invocation *inv);
 int command_topic_pause(const struct invocation *inv);
 int command_topic_resume(const struct invocation *inv);

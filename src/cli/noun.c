@@ -186,6 +186,52 @@ int command_delete(const struct invocation *inv)
     return session_run(inv, &call, view_deleted);
 }
 
+static void view_deleted_indexes(struct buf *out, struct render_style style, struct str json)
+{
+    struct buf later = {0};
+
+    view_deleted(out, style, json);
+    buf_append(out, STR("deleted its indexes: "));
+    render_value(out, style, json, "/deleted", RENDER_LIST);
+    buf_append_char(out, '\n');
+    if (json_find_text(json, "/waits_for", &later) && later.len > 0)
+        buf_printf(out, "the search engine deletes them later, see millrace index list: %s\n",
+                   later.ptr);
+    buf_free(&later);
+}
+
+static int delete_with_indexes(const struct invocation *inv)
+{
+    const char *confirm = invocation_value(inv, "confirm");
+    struct call call = {.method = METHOD_POST};
+    const int code =
+        confirm != NULL
+            ? EXIT_DONE
+            : session_confirm(inv, "Remove the definition and delete all indexes of",
+                              inv->args[0]);
+
+    if (code != EXIT_DONE)
+        return code;
+    list_path(&call, inv);
+    call_segment(&call, "delete");
+    buf_append(&call.body, STR("{\"confirm\":"));
+    buf_append_json(&call.body, str_from(confirm == NULL ? "" : confirm));
+    buf_append_char(&call.body, '}');
+    return session_run(inv, &call, view_deleted_indexes);
+}
+
+int command_table_delete(const struct invocation *inv)
+{
+    struct err err;
+
+    if (invocation_has(inv, "with-indexes"))
+        return delete_with_indexes(inv);
+    if (!invocation_has(inv, "confirm"))
+        return command_delete(inv);
+    err_set(&err, ERR_REJECT, "--confirm goes with --with-indexes");
+    return command_usage(inv, &err);
+}
+
 static void view_reset(struct buf *out, struct render_style style, struct str json)
 {
     buf_append(out, STR("reset "));

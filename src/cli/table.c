@@ -29,6 +29,14 @@ static const struct command_option global_options[] = {
 
 static const struct command_option yes_options[] = {YES, END};
 
+static const struct command_option table_delete_options[] = {
+    {"with-indexes", 0, NULL, "also delete its indexes", NULL},
+    {"confirm", 0, "TABLE", "with --with-indexes: even if searches use them; name it again",
+     "table"},
+    YES,
+    END,
+};
+
 static const struct command_option status_options[] = {
     {"check", 0, NULL, "say by the exit code whether all is well", NULL},
     {"watch", 'w', NULL,
@@ -345,11 +353,17 @@ static const struct command list[] = {
            "database delete old_shop"),
     LIST("table", "tables", "", NULL, "table list"),
     GET("table", "table get shop.orders"),
-    DELETE("table",
-           "Retires the table's index: it stays in the search engine, Millrace writes "
-           "nothing to it, and millrace index delete deletes it.  Refused while the index "
-           "is being built.",
-           "table delete shop.old_orders"),
+    {"table delete", "NAME", "remove a table",
+     "Retires the table's index: it stays in the search engine, Millrace writes "
+     "nothing to it, and millrace index delete deletes it.  Refused while the index "
+     "is being built.\n\n"
+     "With --with-indexes, also deletes all versions of the index, and those that are retired "
+     "already.  Searches by its alias then find nothing.  Refused while a version is being "
+     "built, while searches use one, and while an alias points to one, unless --confirm names "
+     "the table again; always refused while other tables share the index.  What the engine "
+     "does not delete now, Millrace deletes later by itself.",
+     NEED_STORE, command_table_delete, "table", 1, 1, table_delete_options, "table", false,
+     "table delete shop.old_orders"},
     {"table columns generate", "DATABASE.TABLE",
      "print a definition with every column of a table",
      "Prints a definition file to edit and apply: each column with its field type "

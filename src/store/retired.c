@@ -101,8 +101,8 @@ bool store_write_drop(struct store *s, const struct version_name *v, struct err 
 
 /* ---- retiring ---- */
 
-static bool retire(struct store *s, const struct version_name *v, int64_t at_ms,
-                   struct err *err)
+static bool retire(struct store *s, const struct version_name *v,
+                   const struct definition_effects *e, struct err *err)
 {
     static const char sql[] = "UPDATE index_version SET state = 'retired', retired_ms = ?"
                               " WHERE index_name = ? AND number = ? AND state <> 'retired'";
@@ -113,10 +113,10 @@ static bool retire(struct store *s, const struct version_name *v, int64_t at_ms,
         return false;
     if (!found)
         return true;
-    if (finished_ms == 0) /* searches never used it */
+    if (finished_ms == 0 || e->drops) /* 0: searches never used it */
         return store_write_drop(s, v, err);
     return run_all(s, work, ARRAY_LEN(work), v, err) && delete_values(s, v, err) &&
-           store_run(s, sql, BINDS(NUMBER(at_ms), TEXT(v->index), NUMBER(v->number)), err);
+           store_run(s, sql, BINDS(NUMBER(e->at_ms), TEXT(v->index), NUMBER(v->number)), err);
 }
 
 static bool name_again(struct store *s, const struct version_name *v, int64_t at_ms,
@@ -171,7 +171,7 @@ bool store_write_effects(struct store *s, const struct definition_effects *e, st
     bool ok = true;
 
     for (size_t i = 0; ok && i < e->n_unnamed; i++)
-        ok = retire(s, &e->unnamed[i], e->at_ms, err);
+        ok = retire(s, &e->unnamed[i], e, err);
     for (size_t i = 0; ok && i < e->n_renamed; i++)
         ok = name_again(s, &e->renamed[i], e->at_ms, err);
     for (size_t i = 0; ok && i < e->n_tables; i++)

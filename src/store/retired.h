@@ -27,6 +27,7 @@ struct definition_effects {
     /* No definition names their index: retire them, or drop those that searches never used. */
     const struct version_name *unnamed;
     size_t n_unnamed;
+    bool drops; /* drop them all */
     /* Retired, but a definition names their index again: make them history. */
     const struct version_name *renamed;
     size_t n_renamed;

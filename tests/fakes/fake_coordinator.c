@@ -132,6 +132,14 @@ bool coordinator_delete(struct coordinator *co, struct str noun, struct str name
                   name.ptr);
 }
 
+bool coordinator_delete_table(struct coordinator *co, struct str table, struct str confirm,
+                              struct buf *json, struct err *err)
+{
+    (void)co;
+    return called(json, err, "delete table %.*s confirm=%.*s", (int)table.len, table.ptr,
+                  (int)confirm.len, confirm.ptr);
+}
+
 bool coordinator_status(struct coordinator *co, struct buf *json, struct err *err)
 {
     (void)co;

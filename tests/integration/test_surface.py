@@ -280,7 +280,7 @@ def test_every_command_prints_json_of_its_documented_form(w):
         ("topic-pause", ["topic", "pause", w.schema]), ("topic-resume", ["topic", "resume", w.schema]),
         ("version", ["index", "create", part, "--keep", "1"]), ("index-rollback", ["index", "rollback", part]),
         ("index-pause", ["index", "pause", part]), ("index-resume", ["index", "resume", part]), ("topic-reset", ["topic", "reset", w.schema, "--yes"]),
-        ("delete", ["table", "delete", f"{w.schema}.kind", "--yes"]), ("config", ["config", "show"]),
+        ("delete", ["table", "delete", f"{w.schema}.kind", "--yes"]), ("delete", ["table", "delete", part, "--with-indexes", "--confirm", part]), ("config", ["config", "show"]),
         ("drain", ["drain"]), ("drain-cancel", ["drain", "--cancel"]), ("delivery-settings", ["config", "delivery", "get"]), ("delivery-settings", ["config", "delivery", "set", "workers=20"]), ("program", ["version"]),
         ("error", ["table", "get", "no.such"]),
     ]
@@ -304,5 +304,5 @@ def test_every_command_prints_json_of_its_documented_form(w):
 
 
 # Fields that are there only where there is something to tell.
-OPTIONAL = {"log list": {"mappings", "settings", "create", "publish"}, "node": {"normal", "nodes", "waits_for", "session", "connected", "reason", "open_to_all"}, "error": {"fix", "errors", "severity", "file", "line", "column", "source"}, "dead-letter list": {"body", "more_after"}, "dead-letter show": {"more_after"}, "config delivery get": {"previous"}, "status": {"at", "verdict", "equal", "differing", "counts", "repaired_counts", "missing", "detail", "column", "every_seconds", "last", "next", "rows", "documents_done", "remaining", "until"}, "doctor": {"why", "fix"}, "verify": {"id", "reason", "routing", "kind", "repaired", "paths", "n_paths", "path", "wanted", "found"}, "trace": {"first"},
+OPTIONAL = {"table delete": {"deleted", "waits_for"}, "log list": {"mappings", "settings", "create", "publish"}, "node": {"normal", "nodes", "waits_for", "session", "connected", "reason", "open_to_all"}, "error": {"fix", "errors", "severity", "file", "line", "column", "source"}, "dead-letter list": {"body", "more_after"}, "dead-letter show": {"more_after"}, "config delivery get": {"previous"}, "status": {"at", "verdict", "equal", "differing", "counts", "repaired_counts", "missing", "detail", "column", "every_seconds", "last", "next", "rows", "documents_done", "remaining", "until"}, "doctor": {"why", "fix"}, "verify": {"id", "reason", "routing", "kind", "repaired", "paths", "n_paths", "path", "wanted", "found"}, "trace": {"first"},
             "apply": {"severity", "file", "line", "column", "message", "fix", "fields", "path", "before", "after"}}

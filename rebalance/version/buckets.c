@@ -15,6 +15,7 @@
 
 #include "src/base/log.h"
 #include "src/base/magic.h"
+#include "src/store/build_log.h"
 
 #include <inttypes.h>
 
@@ -147,6 +148,18 @@ static bool open_source(struct coordinator *co, const struct filling *f, struct 
     return true;
 }
 
+/* This node takes part.  The log only tells people, so no build waits for it. */
+static void note_node(struct coordinator *co, const struct stored_version *v)
+{
+    const struct version_name name = {v->index, v->number};
+    struct err err = {0};
+
+    if (!store_add_build_node(co->opt.store, &name, str_from(co->identity.uuid),
+                              str_from(co->identity.name), &err))
+        log_failure(LOG_WARN, &err, "could not log that this node takes part in a build",
+                    KV("index", v->index), KV("version", v->number));
+}
+
 static void run_fill(struct coordinator *co, const struct filling *f,
                      struct fill_source *source, struct str shapes,
                      const struct stored_job *job, uint64_t term) NEEDS(co->admin_lock)
@@ -175,6 +188,7 @@ static void run_fill(struct coordinator *co, const struct filling *f,
                        job);
     fills_add(co->fills, fill);
     index_fill_start(fill);
+    note_node(co, f->v);
     buf_free(&index);
     buf_free(&alias);
 }

@@ -39,18 +39,6 @@ static void on_build_done(void *ctx, struct index_build *b, const struct err *er
     stop_nudge(&co->stop);
 }
 
-/* This node takes part.  The log only tells people, so no build waits for it. */
-static void note_node(struct coordinator *co, const struct stored_version *v)
-{
-    const struct version_name name = {v->index, v->number};
-    struct err err = {0};
-
-    if (!store_add_build_node(co->opt.store, &name, str_from(co->identity.uuid),
-                              str_from(co->identity.name), &err))
-        log_failure(LOG_WARN, &err, "could not log that this node takes part in a build",
-                    KV("index", v->index), KV("version", v->number));
-}
-
 static bool start_build(struct coordinator *co, const struct stored_version *v,
                         const struct stored_job *job, struct topic *topic, struct err *err)
 {
@@ -99,7 +87,6 @@ static bool start_build(struct coordinator *co, const struct stored_version *v,
                 .done = on_build_done},
             job);
 
-        note_node(co, v);
         index_build_set_rate(b, p.rate);
         builds_add(co->builds, b);
         index_build_start(b);

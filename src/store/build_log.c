@@ -188,7 +188,7 @@ bool store_add_build_node(struct store *s, const struct version_name *v, struct 
                           struct str name, struct err *err)
 {
     struct arena *a = arena_new();
-    bool ok = store_begin_write(s, OF_INDEX(v->index, v->number), err);
+    bool ok = store_begin_write(s, OF_NOBODY, err);
 
     ok = ok && store_end(s, add_node(s, a, v, id, name, err), err);
     arena_free(a);

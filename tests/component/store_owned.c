@@ -319,7 +319,7 @@ static const struct {
     {"save_wait", call_save_wait, OWNER},
     {"resume_version", call_resume_version, OWNER},
     {"begin_build", call_begin_build, OWNER},
-    {"add_build_node", call_add_build_node, OWNER},
+    {"add_build_node", call_add_build_node, ANYBODY}, /* the node itself */
     {"end_build", call_end_build, OWNER},
     {"put_purged", call_put_purged, OWNER},
     {"end_purged", call_end_purged, OWNER},

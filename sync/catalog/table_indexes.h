@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 struct buf;
+struct catalog_index;
 struct table_facts;
 
 /*
@@ -27,6 +28,13 @@ bool table_indexes_have_unique(const struct table_facts *f, const struct str *co
 bool table_indexes_begin_with(const struct table_facts *f, const struct str *columns, size_t n);
 /* Tell whether no two rows share a value in these columns, NULLs aside. */
 bool table_indexes_single_out(const struct table_facts *f, const struct str *columns, size_t n);
+
+/*
+ * Returns an index, borrowed, that has the rows in the order of these columns; NULL if none
+ * has. No two rows agree in all of them.  InnoDB's indexes end with the primary key.
+ */
+const struct catalog_index *table_indexes_in_order(const struct table_facts *f,
+                                                   const struct str *columns, size_t n);
 
 /* Append "a, b", or the same quoted for SQL. */
 void table_indexes_append(struct buf *b, const struct str *columns, size_t n, bool quoted);

@@ -13,7 +13,6 @@
 #include "sync/document/query.h"
 #include "sync/document/query_part.h"
 #include "sync/document/row_document.h"
-#include "sync/value/schema.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -205,31 +204,13 @@ static bool make_page(struct load *l, struct loader_page *page, bool read, struc
     return fits(l, page->n, err);
 }
 
-static bool find_by(const struct plan *p, struct str by, const struct column **out,
-                    struct err *err)
-{
-    const struct plan_node *root = p->nodes[0];
-    const size_t at = schema_find(root->schema, by);
-
-    if (at == SIZE_MAX)
-        return err_set(err, ERR_REJECT, "%" STR_FMT " has no column `%" STR_FMT "`",
-                       STR_ARG(root->from), STR_ARG(by));
-    *out = &root->schema->columns[at];
-    return column_is_scalar(*out) ||
-           err_set(err, ERR_REJECT,
-                   "%" STR_FMT ": `%" STR_FMT "` is %" STR_FMT ", and buckets need numbers or "
-                   "times",
-                   STR_ARG(root->from), STR_ARG(by), STR_ARG((*out)->type_text));
-}
-
 /* The order of the page; ERR_REJECT if there is no such, or a place is none of it. */
 static bool find_order(const struct plan *p, const struct loader_page *page,
                        struct query_order *o, struct err *err)
 {
     const struct loader_bucket *b = &page->bucket;
 
-    *o = (struct query_order){.root = p->nodes[0]};
-    if (b->by.len > 0 && !find_by(p, b->by, &o->by, err))
+    if (!query_order_find(o, p->nodes[0], b->by, err))
         return false;
     return ((page->after.len == 0 || query_order_has(o, page->after)) &&
             (b->until.len == 0 || query_order_has(o, b->until))) ||

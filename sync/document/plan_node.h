@@ -113,7 +113,7 @@ struct binding {
     const struct column *lacks; /* the first column that rows lack or have with another type */
 };
 
-/* struct plan, for this folder only. */
+/* struct plan, for this folder and the one below it only. */
 struct plan {
     struct arena *arena;
     struct plan_node **nodes; /* separate array: the root first, parents before children */

@@ -214,7 +214,7 @@ static void append_root_conditions(struct buf *sql, const struct plan_node *root
         append_where(sql, root, query_part_and(first));
 }
 
-static void append_index(struct buf *sql, struct str index)
+void query_force_index(struct buf *sql, struct str index)
 {
     if (index.len == 0)
         return;
@@ -235,7 +235,7 @@ void query_range(struct buf *sql, const struct query_range *q)
         cell_append_select(sql, root->schema->table, q->by);
     }
     buf_printf(sql, " FROM %" STR_FMT, STR_ARG(root->from));
-    append_index(sql, q->index);
+    query_force_index(sql, q->index);
     append_root_conditions(sql, root, &first);
     if (q->where.len > 0)
         append_condition(sql, q->where, query_part_and(&first));

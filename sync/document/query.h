@@ -52,6 +52,8 @@ struct query_range {
     size_t limit;
 };
 void query_range(struct buf *sql, const struct query_range *q);
+/* Append FORCE INDEX, unless the name is empty. */
+void query_force_index(struct buf *sql, struct str index);
 /* Select the least and the greatest value of the root's column. */
 void query_bounds(struct buf *sql, const struct plan_node *root, const struct column *c);
 

@@ -103,8 +103,27 @@ static void append_compare(struct buf *sql, struct str alias, const struct colum
     buf_free(&literal);
 }
 
-/* Column number i of the order; NULL if it has no more. */
-static const struct column *order_column(const struct query_order *o, size_t i)
+bool query_order_find(struct query_order *o, const struct plan_node *root, struct str by,
+                      struct err *err)
+{
+    const struct schema *s = root->schema;
+    const size_t at = by.len > 0 ? schema_find(s, by) : 0;
+
+    *o = (struct query_order){.root = root};
+    if (by.len == 0)
+        return true;
+    if (at == SIZE_MAX)
+        return err_set(err, ERR_REJECT, "%" STR_FMT " has no column `%" STR_FMT "`",
+                       STR_ARG(root->from), STR_ARG(by));
+    o->by = &s->columns[at];
+    return column_is_scalar(o->by) ||
+           err_set(err, ERR_REJECT,
+                   "%" STR_FMT ": `%" STR_FMT "` is %" STR_FMT
+                   ", and buckets need numbers or times",
+                   STR_ARG(root->from), STR_ARG(by), STR_ARG(o->by->type_text));
+}
+
+const struct column *query_order_column(const struct query_order *o, size_t i)
 {
     if (o->by == NULL)
         return i < o->root->n_joins ? o->root->joins[i].inner : NULL;
@@ -143,11 +162,17 @@ bool query_order_has(const struct query_order *o, struct str place)
     struct str part;
     size_t n = 0;
 
-    while ((c = order_column(o, n)) != NULL && key_next(&place, &part) &&
+    while ((c = query_order_column(o, n)) != NULL && key_next(&place, &part) &&
            (is_null(o, c, part) || key_part_fits(c, part)))
         n++;
     return n > 0 && place.len == 0;
 }
+
+/*
+ * Servers sort all rows with a NULL, rather than use the index, if the column IS NULL ends the
+ * range; and MySQL loses where the range begins if it begins with this.
+ */
+#define UNTIL_NULL " <=> NULL"
 
 /* One column's part of a place. */
 struct part_at {
@@ -160,25 +185,25 @@ struct part_at {
 static bool next_part(const struct query_order *o, size_t i, struct str *place,
                       struct part_at *p)
 {
-    p->column = order_column(o, i);
+    p->column = query_order_column(o, i);
     if (p->column == NULL || !key_next(place, &p->value))
         return false;
     p->is_null = is_null(o, p->column, p->value);
-    p->is_last = place->len == 0 || order_column(o, i + 1) == NULL;
+    p->is_last = place->len == 0 || query_order_column(o, i + 1) == NULL;
     return true;
 }
 
-static void append_is_null(struct buf *sql, struct str alias, const struct column *c,
-                           const char *how)
+static void append_null(struct buf *sql, struct str alias, const struct column *c,
+                        const char *how)
 {
     query_part_column(sql, alias, c->name);
-    buf_printf(sql, " IS %s", how);
+    buf_append(sql, str_from(how));
 }
 
 static void append_after(struct buf *sql, struct str alias, const struct part_at *p)
 {
     if (p->is_null)
-        append_is_null(sql, alias, p->column, "NOT NULL");
+        append_null(sql, alias, p->column, " IS NOT NULL");
     else
         append_compare(sql, alias, p->column, ">", p->value);
 }
@@ -188,15 +213,15 @@ static void append_before(struct buf *sql, struct str alias, const struct query_
                           const struct part_at *p)
 {
     if (p->column == o->by && p->column->nullable)
-        append_is_null(sql, alias, p->column, p->is_null ? "NULL" : "NULL OR ");
+        append_null(sql, alias, p->column, p->is_null ? UNTIL_NULL : " IS NULL OR ");
     if (!p->is_null)
         append_compare(sql, alias, p->column, p->is_last ? "<=" : "<", p->value);
 }
 
-static void append_same(struct buf *sql, struct str alias, const struct part_at *p)
+static void append_same(struct buf *sql, struct str alias, const struct part_at *p, bool until)
 {
     if (p->is_null)
-        append_is_null(sql, alias, p->column, "NULL");
+        append_null(sql, alias, p->column, until ? UNTIL_NULL : " IS NULL");
     else
         append_compare(sql, alias, p->column, "=", p->value);
 }
@@ -222,7 +247,7 @@ static void append_side(struct buf *sql, struct str alias, const struct query_or
             buf_append(sql, STR(" OR ("));
             open++;
         }
-        append_same(sql, alias, &p);
+        append_same(sql, alias, &p, until);
         buf_append(sql, STR(" AND "));
     }
     while (open-- > 0)
@@ -392,7 +417,7 @@ void query_part_order(struct buf *sql, struct str alias, const struct query_orde
     const struct column *c;
 
     buf_append(sql, STR(" ORDER BY "));
-    for (size_t i = 0; (c = order_column(o, i)) != NULL; i++) {
+    for (size_t i = 0; (c = query_order_column(o, i)) != NULL; i++) {
         if (i > 0)
             buf_append_char(sql, ',');
         query_part_column(sql, alias, c->name);

@@ -71,6 +71,12 @@ struct query_order {
     const struct plan_node *root;
     const struct column *by; /* a number or a time (column_is_scalar()); NULL: the key alone */
 };
+/* Find the order of that column; an empty name: that of the key.  ERR_REJECT if there is none.
+ */
+bool query_order_find(struct query_order *o, const struct plan_node *root, struct str by,
+                      struct err *err) MUST_CHECK;
+/* Column number i of the order; NULL if it has no more. */
+const struct column *query_order_column(const struct query_order *o, size_t i);
 /*
  * Append the place of a row with this encoded key and this value of `by`, if there is one.
  * ERR_REJECT if that is not of the column's type.

@@ -6,6 +6,8 @@ unit_tests += \
 	%D%/test_arena \
 	%D%/test_aws_credentials \
 	%D%/test_bucket \
+	%D%/test_bucket_scale \
+	%D%/test_bucket_sections \
 	%D%/test_budget \
 	%D%/test_buf \
 	%D%/test_builder_calls \

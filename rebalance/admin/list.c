@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "rebalance/fill/bucket.h"
 #include "rebalance/shared/others.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/verify/jobs.h"
@@ -8,6 +9,7 @@
 #include "rebalance/version/waiting.h"
 #include "rebalance/view/fan_out.h"
 
+#include "rebalance/admin/bucket_list.h"
 #include "rebalance/admin/log_list.h"
 #include "rebalance/admin/questions.h"
 #include "rebalance/view/view.h"
@@ -227,6 +229,60 @@ static void append_pace(struct lister *l, const struct stored_job *j)
     json_put_cstr(l->w, STR("fix"), b.fix);
 }
 
+static bool is_named(const struct lister *l, const struct stored_job *j)
+{
+    struct buf id = {0};
+
+    buf_printf(&id, "%" PRIu64, j->id);
+
+    const bool is = str_equal(l->name, buf_str(&id)) || str_equal(l->name, j->index) ||
+                    str_equal(l->name, j->table);
+
+    buf_free(&id);
+    return is;
+}
+
+/* Those of a build follow it, where it is asked for by its name. */
+static bool is_listed(const struct lister *l, const struct store_copy *stored,
+                      const struct stored_job *j)
+{
+    bool is = l->name.len == 0 ? !str_equal(j->kind, STR(JOB_BUCKET)) : is_named(l, j);
+
+    for (size_t i = 0; i < stored->n_jobs && !is && l->name.len > 0; i++)
+        is = bucket_list_is_of(j, &stored->jobs[i]) && is_named(l, &stored->jobs[i]);
+    return is;
+}
+
+static void put_job(struct lister *l, const struct store_copy *stored,
+                    const struct stored_job *j)
+{
+    struct buf id = {0};
+
+    buf_printf(&id, "%" PRIu64, j->id);
+    json_open_object(l->w);
+    json_put_string(l->w, STR("id"), buf_str(&id));
+    json_put_string(l->w, STR("kind"), j->kind);
+    json_put_string(l->w, STR("index"), j->index);
+    json_put_string(l->w, STR("table"), j->table);
+    json_put_u64(l->w, STR("version"), j->version);
+    json_put_string(l->w, STR("state"), state_of(l, j));
+    if (str_equal(j->kind, STR(JOB_BUCKET))) {
+        bucket_list_put(l->w, j);
+    } else {
+        append_pace(l, j);
+        if (str_equal(j->kind, STR(JOB_INDEX)))
+            bucket_list_put_sum(l->w, stored->jobs, stored->n_jobs, j);
+    }
+    json_put_string(l->w, STR("error"),
+                    str_equal(j->kind, STR(JOB_BUCKET)) &&
+                            str_equal(j->state, STR(BUCKET_RUNNING))
+                        ? STR("")
+                        : j->error);
+    coordinator_put_time(l->w, STR("created"), j->created_ms);
+    json_close_object(l->w);
+    buf_free(&id);
+}
+
 static bool list_jobs(struct lister *l, struct err *err)
 {
     struct store_copy *stored = store_watch_copy(l->co->store_watch);
@@ -234,28 +290,11 @@ static bool list_jobs(struct lister *l, struct err *err)
     store_watch_want(l->co->store_watch);
     if (stored == NULL)
         return err_set(err, ERR_RETRY, "the store has not answered yet; fix: try again");
-    for (size_t i = 0; i < stored->n_jobs; i++) {
-        const struct stored_job *j = &stored->jobs[i];
-        struct buf id = {0};
-
-        buf_printf(&id, "%" PRIu64, j->id);
-        if (l->name.len == 0 || str_equal(l->name, buf_str(&id)) ||
-            str_equal(l->name, j->index) || str_equal(l->name, j->table)) {
+    for (size_t i = 0; i < stored->n_jobs; i++)
+        if (is_listed(l, stored, &stored->jobs[i])) {
             l->n++;
-            json_open_object(l->w);
-            json_put_string(l->w, STR("id"), buf_str(&id));
-            json_put_string(l->w, STR("kind"), j->kind);
-            json_put_string(l->w, STR("index"), j->index);
-            json_put_string(l->w, STR("table"), j->table);
-            json_put_u64(l->w, STR("version"), j->version);
-            json_put_string(l->w, STR("state"), state_of(l, j));
-            append_pace(l, j);
-            json_put_string(l->w, STR("error"), j->error);
-            coordinator_put_time(l->w, STR("created"), j->created_ms);
-            json_close_object(l->w);
+            put_job(l, stored, &stored->jobs[i]);
         }
-        buf_free(&id);
-    }
     coordinator_list_fan_outs(l->co, stored, l->name, l->w, &l->n);
     store_copy_unref(stored);
     return true;

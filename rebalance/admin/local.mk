@@ -1,5 +1,6 @@
 # What the API asks and answers.
 libmillrace_a_SOURCES += \
+	%D%/bucket_list.c %D%/bucket_list.h \
 	%D%/apply.c %D%/apply.h \
 	%D%/delivery.c %D%/delivery.h \
 	%D%/delivery_set.c %D%/delivery_set.h \

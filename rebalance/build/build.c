@@ -30,6 +30,8 @@ struct index_build *index_build_new(const struct index_build_options *opt,
     b->alias = mem_copy(opt->alias);
     b->index = mem_copy(opt->index);
     b->final_settings = mem_copy(opt->final_settings);
+    b->opt.bucket_column = b->bucket_column = mem_copy(opt->bucket_column);
+    b->opt.node = b->node = mem_copy(opt->node);
     stop_init(&b->stop);
     lock_init(&b->lock, LOCK_build_lock);
     b->arena = arena_new();
@@ -61,6 +63,8 @@ void index_build_free(struct index_build *b)
     free(b->alias);
     free(b->index);
     free(b->final_settings);
+    free(b->bucket_column);
+    free(b->node);
     MAGIC_END(index_build, b);
     free(b);
 }

@@ -103,12 +103,12 @@ static void add_dropped(void *ctx, const char *index, const struct index_counts 
         count->n += c->dropped;
 }
 
-/* Nobody knows how many were dropped before a restart. */
+/* Nobody knows how many were dropped before a restart, or elsewhere. */
 static uint64_t count_dropped(struct index_build *b)
 {
     struct dropped_count count = {.index = b->index};
 
-    if (b->opt.piped && b->resumed)
+    if (b->opt.piped && (b->resumed || b->shared))
         return UINT64_MAX;
     delivery_each_index(b->opt.delivery, add_dropped, &count);
     return count.n;

@@ -4,16 +4,23 @@
 
 #include "rebalance/build/reads.h"
 #include "rebalance/fill/bucket.h"
+#include "rebalance/fill/job.h"
 #include "rebalance/fill/source.h"
+#include "rebalance/fill/targets.h"
 #include "src/base/arena.h"
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
+#include "src/base/log.h"
 #include "src/base/mem.h"
+#include "sync/document/bucket/borders.h"
+#include "sync/document/key.h"
 #include "sync/read/view.h"
+#include "sync/routing/routing.h"
 
 #include <stdlib.h>
 
-#define LOOK_MS 500 /* between looks at the buckets, which other nodes may fill */
+#define LOOK_MS  500   /* between looks at the buckets, which other nodes may fill */
+#define ROWS_MIN 10000 /* of a bucket, unless a person asked for a number */
 
 /* ---- buckets ---- */
 
@@ -52,22 +59,129 @@ static struct stored_job new_bucket(const struct index_build *b, uint32_t bucket
                                .updated_ms = clock_wall_ms()};
 }
 
-/* One bucket has all rows: it goes on from where an earlier release came to. */
-static bool store_one(struct index_build *b, struct err *err)
+/* Places between rows, in the order in which they are read: cursors (fill/bucket.h). */
+struct cuts {
+    struct arena *arena;
+    struct str *places;
+    size_t n;
+    struct str index; /* that has the order of the bucket column; empty: the server chooses */
+};
+
+static void cut(struct cuts *c, const char *table, struct str key)
 {
-    const struct fill_bucket all = {0};
-    struct buf parameters = {0};
+    struct buf cursor = {0};
 
-    bucket_append(&parameters, &all);
+    if (c->n == BUCKETS_MAX)
+        return;
+    key_append_part(&cursor, str_from(table));
+    buf_append(&cursor, key);
+    c->places[c->n++] = arena_copy(c->arena, buf_str(&cursor));
+    buf_free(&cursor);
+}
 
-    struct stored_job bucket = new_bucket(b, 0, 1, buf_str(&parameters));
+static bool find_borders(struct index_build *b, const struct target *t, size_t n, struct str by,
+                         struct arena *a, struct borders *out, struct err *err)
+{
+    const struct borders_wish wish = {
+        .by = by, .n = n, .rows_min = b->opt.asked_buckets ? 1 : ROWS_MIN};
 
-    bucket.cursor = b->job.cursor;
-    bucket.rows_done = b->job.rows_done;
+    return borders_find(b->conn, ((const struct reading *)t->plan)->plan, &wish, a, out, err);
+}
 
-    const bool ok = store_new_buckets(b->opt.store, b->opt.term, &b->job, &bucket, 1, err);
+/* How many of n buckets a table gets; at least one, which it may share with others. */
+static size_t part_of(size_t n, uint64_t rows, uint64_t total)
+{
+    const double part = total == 0 ? 0 : (double)n * (double)rows / (double)total;
 
-    buf_free(&parameters);
+    return part < 1 ? 1 : (size_t)(part + 0.5);
+}
+
+/*
+ * Small tables share a bucket with what is before them, until it has its share of the rows.
+ */
+static bool cut_tables(struct index_build *b, struct target *const *list, size_t n_tables,
+                       struct cuts *c, struct err *err)
+{
+    const size_t n = b->opt.buckets;
+    uint64_t *rows = arena_alloc(c->arena, n_tables, sizeof(*rows)), total = 0, so_far = 0;
+    struct borders borders;
+
+    for (size_t i = 0; n_tables > 1 && i < n_tables; i++) {
+        if (!find_borders(b, list[i], 1, STR(""), c->arena, &borders, err))
+            return false;
+        rows[i] = borders.rows;
+        total += rows[i];
+    }
+    for (size_t i = 0; i < n_tables; i++) {
+        const size_t parts = n_tables == 1 ? n : part_of(n, rows[i], total);
+        const struct str by = n_tables == 1 ? str_from(b->opt.bucket_column) : STR("");
+
+        if (i > 0 && so_far > 0 && so_far + rows[i] > total / n) {
+            cut(c, list[i]->table, STR(""));
+            so_far = 0;
+        }
+        so_far += rows[i] / parts;
+        if (parts == 1)
+            continue;
+        if (!find_borders(b, list[i], parts, by, c->arena, &borders, err))
+            return false;
+        for (size_t k = 0; k < borders.n; k++)
+            cut(c, list[i]->table, borders.places[k]);
+        c->index = borders.index;
+        if (borders.why_not != NULL && b->opt.asked_buckets)
+            log_info("an index build has fewer buckets than wished",
+                     KV("index", (const char *)b->index), KV("table", list[i]->table),
+                     KV("buckets", (uint64_t)borders.n + 1), KV("why", borders.why_not));
+    }
+    return true;
+}
+
+/* Buckets from one place to the next; the first one goes on from where an earlier release came
+ * to. */
+static bool store_cuts(struct index_build *b, const struct cuts *c, bool by_column,
+                       struct err *err)
+{
+    const uint32_t n = (uint32_t)c->n + 1;
+    struct stored_job build = b->job, *buckets = arena_alloc(c->arena, n, sizeof(*buckets));
+
+    for (uint32_t i = 0; i < n; i++) {
+        struct fill_bucket bucket = {0};
+        struct buf parameters = {0};
+
+        if (i < c->n)
+            buf_append(&bucket.until, c->places[i]);
+        if (by_column) {
+            buf_append(&bucket.by, str_from(b->opt.bucket_column));
+            buf_append(&bucket.index, c->index);
+        }
+        bucket_append(&parameters, &bucket);
+        buckets[i] = new_bucket(b, i, n, arena_copy(c->arena, buf_str(&parameters)));
+        if (i > 0)
+            buckets[i].cursor = c->places[i - 1];
+        bucket_fini(&bucket);
+        buf_free(&parameters);
+    }
+    if (b->job.cursor.len > 0) {
+        buckets[0].cursor = b->job.cursor;
+        buckets[0].rows_done = b->job.rows_done;
+    }
+    build.buckets = n;
+    return store_new_buckets(b->opt.store, b->opt.term, &build, buckets, n, err);
+}
+
+static bool divide_rows(struct index_build *b, struct arena *a, struct err *err)
+{
+    struct cuts c = {.arena = a, .places = arena_alloc(a, BUCKETS_MAX, sizeof(*c.places))};
+    size_t n;
+    struct target **list = version_targets(b->opt.pipeline, b->index, &n, err);
+    const bool divides = b->opt.buckets > 1 && b->job.cursor.len == 0;
+    const bool by_column = divides && n == 1 && b->opt.bucket_column[0] != '\0';
+    const bool ok = n > 0 &&
+                    (!divides || ((b->conn != NULL || build_connect(b, err)) &&
+                                  cut_tables(b, list, n, &c, err))) &&
+                    store_cuts(b, &c, by_column, err);
+
+    version_targets_free(list, n);
     return ok;
 }
 
@@ -77,6 +191,9 @@ static bool tell_others(struct index_build *b, struct err *err)
     struct buf name = {0}, text = {0};
     struct fill_note note = {0};
     bool ok = fill_note_take(b->opt.pipeline, b->index, &note, err);
+
+    if (!note.anywhere && !b->opt.asked_buckets)
+        b->opt.buckets = 1;
 
     buf_printf(&name, STORE_FILL "%s", b->index);
     fill_note_append(&text, &note);
@@ -98,7 +215,7 @@ static bool divide(struct index_build *b, struct err *err)
     for (size_t i = 0; i < n; i++)
         b->resumed = b->resumed || buckets[i].cursor.len > 0;
     if (ok && n == 0) {
-        ok = tell_others(b, err) && store_one(b, err);
+        ok = tell_others(b, err) && divide_rows(b, a, err);
         FAILPOINT(build_divided);
     }
     arena_free(a);
@@ -135,6 +252,18 @@ static void show(struct index_build *b, const struct bucket_sum *sum)
     lock_release(&b->lock);
 }
 
+/* Another node works on it, or has. */
+static bool is_elsewhere(const struct index_build *b, const struct stored_job *job)
+{
+    struct fill_bucket bucket;
+    const bool known = bucket_read(job->parameters, &bucket);
+    const bool is = known && bucket.node.len > 0 &&
+                    !str_equal(buf_str(&bucket.node), str_from(b->opt.node));
+
+    bucket_fini(&bucket);
+    return is;
+}
+
 static bool look(struct index_build *b, bool *filled, struct err *err)
 {
     struct arena *a = arena_new();
@@ -143,9 +272,11 @@ static bool look(struct index_build *b, bool *filled, struct err *err)
     size_t n = 0;
     bool ok = load_buckets(b, a, &buckets, &n, err);
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         bucket_sum_add(&sum, buckets[i].state, buckets[i].error, buckets[i].rows_done,
                        buckets[i].parameters);
+        b->shared = b->shared || is_elsewhere(b, &buckets[i]);
+    }
     if (ok && n == 0)
         ok = err_set(err, ERR_STOP, "the version's jobs were deleted");
     if (ok) {
@@ -195,6 +326,9 @@ bool build_fill(struct index_build *b, struct err *err)
             return false;
     if (!wait_for_buckets(b, err))
         return false;
+    while (b->shared && !b->opt.filled_elsewhere(b->opt.ctx, b->alias, err))
+        if (!build_survive(b, err))
+            return false;
     lock_acquire(&b->lock);
     b->job.rows_total = b->job.rows_done; /* rows may have gone since they were counted */
     lock_release(&b->lock);

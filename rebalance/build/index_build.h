@@ -42,6 +42,10 @@ struct index_build_options {
     uint64_t number;            /* the version's number */
     uint64_t start;             /* version (position) of the documents that the fill writes */
     uint64_t term;
+    const char *node;          /* this node's id */
+    size_t buckets;            /* into how many its rows are divided, at least 1 */
+    bool asked_buckets;        /* a person asked for so many */
+    const char *bucket_column; /* by whose order; empty: the key's */
     struct take take; /* whose indexes the alias may be taken from, beside this store's */
     bool piped;       /* documents of some table pass a pipeline, which may drop them */
     bool synced;      /* read by time: rows change unseen, so do not count them */
@@ -54,6 +58,8 @@ struct index_build_options {
     bool (*may_publish)(void *ctx, const char *alias, const struct take *take, struct err *err);
     /* The version's buckets are stored: they can be filled. On the build's thread. */
     void (*divided)(void *ctx);
+    /* Other nodes have stored dead letters of the alias. On the build's thread; blocks. */
+    bool (*filled_elsewhere)(void *ctx, const char *alias, struct err *err);
     /*
      * Called on the build's thread when it is over. err is NULL if searches use the version,
      * else why not.

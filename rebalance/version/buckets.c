@@ -19,7 +19,8 @@
 
 #include <inttypes.h>
 
-#define AT_ONCE 4 /* fills of one version on this node */
+#define AT_ONCE       4 /* fills of one version on this node */
+#define FOR_EACH_NODE 4 /* buckets, so that a node that is gone leaves little to do again */
 
 /* ---- the fills' calls, on their threads ---- */
 
@@ -386,6 +387,19 @@ static size_t count_nodes(struct coordinator *co, const struct round *r)
     for (size_t i = 0; i < r->view.live.n; i++)
         n += !name_set_has(&r->view.evacuated, r->view.live.list[i]);
     return n;
+}
+
+size_t coordinator_buckets(struct coordinator *co)
+{
+    struct round r = {.self = str_from(co->identity.uuid)};
+    size_t n;
+
+    if (!coordinator_is_shared(co))
+        return 1;
+    cluster_look(co->cluster, &r.view);
+    n = count_nodes(co, &r) * FOR_EACH_NODE;
+    cluster_view_free(&r.view);
+    return n == 0 ? 1 : n < BUCKETS_MAX ? n : BUCKETS_MAX;
 }
 
 static bool is_away(void *ctx, const struct index_fill *f)

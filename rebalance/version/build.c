@@ -2,6 +2,7 @@
 
 #include "rebalance/version/build.h"
 
+#include "rebalance/dead_letter/letters.h"
 #include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/version/buckets.h"
@@ -39,6 +40,17 @@ static void on_build_done(void *ctx, struct index_build *b, const struct err *er
     stop_nudge(&co->stop);
 }
 
+static bool on_filled_elsewhere(void *ctx, const char *alias, struct err *err)
+{
+    struct coordinator *co = MAGIC_CAST(coordinator, ctx);
+    struct catalogue *c = coordinator_catalogue(co);
+    const struct stored_version *v = catalogue_version(c, str_from(alias), STR("changing"));
+    const bool ok = v == NULL || coordinator_note_letters(co, v->topic, err);
+
+    catalogue_unref(c);
+    return ok;
+}
+
 static bool start_build(struct coordinator *co, const struct stored_version *v,
                         const struct stored_job *job, struct topic *topic, struct err *err)
 {
@@ -58,9 +70,10 @@ static bool start_build(struct coordinator *co, const struct stored_version *v,
 
         const struct job_parameters p = job_parameters_read(job->parameters);
 
-        struct buf alias = {0};
+        struct buf alias = {0}, by = {0};
 
         buf_append(&alias, v->index);
+        buf_append(&by, p.by == BUCKETS_BY_COLUMN ? t->bucket_column : STR(""));
 
         struct index_build *b = index_build_new(
             &(struct index_build_options){
@@ -74,6 +87,10 @@ static bool start_build(struct coordinator *co, const struct stored_version *v,
                 .number = v->number,
                 .start = v->start,
                 .term = term,
+                .node = co->identity.uuid,
+                .buckets = p.buckets > 0 ? p.buckets : coordinator_buckets(co),
+                .asked_buckets = p.buckets > 0,
+                .bucket_column = by.len > 0 ? by.ptr : "",
                 .take = p.take,
                 .piped = definitions_index_is_piped(d, table_index(t)),
                 .synced = t->sync_every_s > 0,
@@ -84,6 +101,7 @@ static bool start_build(struct coordinator *co, const struct stored_version *v,
                 .ctx = co,
                 .may_publish = coordinator_may_publish,
                 .divided = coordinator_on_divided,
+                .filled_elsewhere = on_filled_elsewhere,
                 .done = on_build_done},
             job);
 
@@ -91,6 +109,7 @@ static bool start_build(struct coordinator *co, const struct stored_version *v,
         builds_add(co->builds, b);
         index_build_start(b);
         buf_free(&alias);
+        buf_free(&by);
     }
     definitions_unref(d);
     buf_free(&thing);

@@ -35,7 +35,8 @@ COLUMNS(index_columns, {"INDEX", "/index", RENDER_TEXT}, {"VERSION", "/version",
         {"REASON", "/reason", RENDER_TEXT});
 COLUMNS(job_columns, {"JOB", "/id", RENDER_TEXT}, {"KIND", "/kind", RENDER_TEXT},
         {"TABLE", "/table", RENDER_TEXT}, {"INDEX", "/index", RENDER_TEXT},
-        {"VERSION", "/version", RENDER_COUNT}, {"STATE", "/state", RENDER_STATE},
+        {"VERSION", "/version", RENDER_COUNT}, {"BUCKET", "/bucket", RENDER_SPARE},
+        {"NODE", "/node", RENDER_SHORT}, {"STATE", "/state", RENDER_STATE},
         {"ROWS", "/rows_done", RENDER_COUNT}, {"OF ABOUT", "/rows_total", RENDER_COUNT},
         {"ROWS/S", "/rate", RENDER_COUNT}, {"LEFT", "/remaining_seconds", RENDER_SECONDS},
         {"WAITS FOR", "/waits_for", RENDER_TEXT});

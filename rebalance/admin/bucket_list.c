@@ -1,0 +1,102 @@
+#include "config.h"
+
+#include "rebalance/admin/bucket_list.h"
+
+#include "rebalance/fill/bucket.h"
+#include "src/base/buf.h"
+#include "src/format/json.h"
+#include "src/store/store.h"
+#include "sync/document/key.h"
+
+#include <string.h>
+
+bool bucket_list_is_of(const struct stored_job *job, const struct stored_job *build)
+{
+    return str_equal(job->kind, STR(JOB_BUCKET)) && str_equal(build->kind, STR(JOB_INDEX)) &&
+           job->version == build->version && str_equal(job->index, build->index);
+}
+
+/* Each node once: there are few. */
+static void put_node(struct json_writer *w, struct buf *seen, const struct stored_job *bucket)
+{
+    struct fill_bucket b;
+    struct buf mark = {0};
+    const bool known = bucket_read(bucket->parameters, &b);
+
+    buf_printf(&mark, " %" STR_FMT " ", STR_ARG(buf_str(&b.node)));
+    if (known && b.node.len > 0 &&
+        (seen->len == 0 || memmem(seen->ptr, seen->len, mark.ptr, mark.len) == NULL)) {
+        buf_append(seen, buf_str(&mark));
+        json_write_string(w, buf_str(&b.node));
+    }
+    bucket_fini(&b);
+    buf_free(&mark);
+}
+
+void bucket_list_put_sum(struct json_writer *w, const struct stored_job *jobs, size_t n,
+                         const struct stored_job *build)
+{
+    struct bucket_sum sum = {0};
+    struct buf seen = {0};
+
+    for (size_t i = 0; i < n; i++)
+        if (bucket_list_is_of(&jobs[i], build))
+            bucket_sum_add(&sum, jobs[i].state, jobs[i].error, jobs[i].rows_done,
+                           jobs[i].parameters);
+    json_put_u64(w, STR("buckets"), sum.n);
+    json_put_u64(w, STR("buckets_done"), sum.n_done);
+    json_write_key(w, STR("nodes"));
+    json_open_array(w);
+    for (size_t i = 0; i < n; i++)
+        if (bucket_list_is_of(&jobs[i], build) && str_equal(jobs[i].state, STR(BUCKET_RUNNING)))
+            put_node(w, &seen, &jobs[i]);
+    json_close_array(w);
+    buf_free(&seen);
+}
+
+/* "shop.orders 7,3": a table, and the values of its key. */
+static void append_cursor(struct buf *out, struct str cursor)
+{
+    struct str part;
+
+    for (size_t i = 0; key_next(&cursor, &part); i++) {
+        if (i > 0)
+            buf_append_char(out, i == 1 ? ' ' : ',');
+        buf_append(out, part);
+    }
+}
+
+static void put_cursor(struct json_writer *w, struct str name, struct str cursor)
+{
+    struct buf text = {0};
+
+    append_cursor(&text, cursor);
+    json_put_string(w, name, buf_str(&text));
+    buf_free(&text);
+}
+
+void bucket_list_put(struct json_writer *w, const struct stored_job *bucket)
+{
+    const bool runs = str_equal(bucket->state, STR(BUCKET_RUNNING));
+    struct fill_bucket b;
+    const bool known = bucket_read(bucket->parameters, &b);
+
+    json_put_u64(w, STR("bucket"), bucket->bucket + 1);
+    json_put_u64(w, STR("buckets"), bucket->buckets);
+    json_put_string(w, STR("node"), known ? buf_str(&b.node) : STR(""));
+    put_cursor(w, STR("cursor"), bucket->cursor);
+    put_cursor(w, STR("until"), known ? buf_str(&b.until) : STR(""));
+    json_put_string(w, STR("by"), known ? buf_str(&b.by) : STR(""));
+    json_put_cstr(w, STR("phase"), runs ? "filling" : "waiting");
+    json_put_u64(w, STR("rows_done"), bucket->rows_done);
+    json_put_null(w, STR("rows_total"));
+    json_put_null(w, STR("rate"));
+    json_put_null(w, STR("remaining_seconds"));
+    json_put_string(w, STR("waits_for"),
+                    runs ? bucket->error
+                    : str_equal(bucket->state, STR(BUCKET_INIT))
+                        ? STR("a node that has room for it")
+                        : STR(""));
+    json_put_cstr(w, STR("fix"), "");
+    bucket_fini(&b);
+}

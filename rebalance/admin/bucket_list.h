@@ -1,0 +1,26 @@
+/*
+ * The buckets of builds, as the API lists them.
+ *
+ * @thread any
+ */
+#ifndef REBALANCE_ADMIN_BUCKET_LIST_H
+#define REBALANCE_ADMIN_BUCKET_LIST_H
+
+#include "src/base/base.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct json_writer;
+struct stored_job;
+
+/* Whether the job is a bucket of this build. */
+bool bucket_list_is_of(const struct stored_job *job, const struct stored_job *build) MUST_CHECK;
+/* Write members of the build's object: how many buckets it has, how many are done, and the ids
+ * of the nodes that work on the others. */
+void bucket_list_put_sum(struct json_writer *w, const struct stored_job *jobs, size_t n,
+                         const struct stored_job *build);
+/* Write members of the bucket's object. */
+void bucket_list_put(struct json_writer *w, const struct stored_job *bucket);
+
+#endif

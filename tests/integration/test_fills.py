@@ -1,0 +1,270 @@
+"""A build's rows are divided into buckets, which all nodes fill; how each of them may end."""
+
+import signal
+
+from members import Load, Members
+from servers import Failed, wait_until
+from test_one_store import store_of
+
+ROWS = 30000
+
+
+def numbers(digits):
+    """A table of n from 0 on, of so many digits."""
+    ten = " UNION ALL ".join(f"SELECT {i} AS i" for i in range(10))
+    tables = ", ".join(f"({ten}) AS d{k}" for k in range(digits))
+    return "(SELECT " + " + ".join(f"d{k}.i * {10 ** k}" for k in range(digits)) + f" AS n FROM {tables}) AS numbers"
+
+
+class Fills(Members):
+    """The first topic's table has many rows, and its documents show rows of another one."""
+
+    def __init__(self, w, rows=ROWS, **more):
+        super().__init__(w, **more)
+        self.big = f"{self.schemas[0]}.thing"
+        self.rows = rows
+
+    def definitions(self):
+        made = super().definitions()
+        made["tables"][0]["relations"] = [
+            {"from": "a", "table": f"{self.schemas[0]}.kind", "to": "id", "as": "kind", "columns": ["name"]}]
+        return made
+
+    def start(self):
+        schema = self.schemas[0]
+        self.w.db.sql(f"CREATE TABLE {schema}.kind (id INT PRIMARY KEY, name VARCHAR(20))",
+                      f"INSERT INTO {schema}.kind SELECT n, CONCAT('kind ', n) FROM {numbers(2)} WHERE n < 50")
+        super().start()
+        self.fill(self.rows)
+        return self
+
+    def fill(self, rows):
+        self.w.db.sql(f"INSERT INTO {self.schemas[0]}.thing SELECT n + 10, n % 50 FROM {numbers(5)} WHERE n < {rows}")
+
+    def create(self, *options, node=0):
+        self.nodes[node].command("index", "create", self.big, "--no-wait", *options)
+
+    def build(self):
+        """The job of the build and its buckets, as any node tells."""
+        items = (self.alive().json("job", "get", self.big, ok=None) or {}).get("items", [])
+        return ([item for item in items if item["kind"] == "index"] or [None])[0], [item for item in items if item["kind"] == "bucket"]
+
+    def buckets(self, state=None):
+        return [b for b in self.build()[1] if state is None or b["state"] == state]
+
+    def id_of(self, node):
+        return self.listed(node.config["node_name"])["id"]
+
+    def stored(self, *statements):
+        return self.w.db.sql(*statements, schema=store_of(self.w))
+
+    def park(self):
+        """The last bucket, which no node has yet, stays so; returns it."""
+        bucket = max(self.buckets(), key=lambda b: b["bucket"])
+        self.stored(f"UPDATE job SET state = 'parked' WHERE id = {bucket['id']} AND state = 'init'")
+        wait_until("it is parked", lambda: self.buckets("parked"), 10, 0.05)
+        return bucket["id"]
+
+    def release(self, bucket, parameters=None):
+        change = "" if parameters is None else f", parameters = '{parameters}'"
+        self.stored(f"UPDATE job SET state = 'init'{change} WHERE id = {bucket}")
+
+    def wait_last(self):
+        """All buckets but the parked one are done, and searches do not see the version."""
+        self.set_rate(0)
+        wait_until(lambda: f"all but one are done: {self.build()}", lambda: len(self.buckets("done")) == len(self.buckets()) - 1, 60, 0.1)
+        if self.version() != 1 or self.build()[0] is None:
+            raise Failed("it did not wait for the last bucket")
+
+    def set_rate(self, rate):
+        """Returns when all nodes can know it."""
+        self.alive().command("index", "set", self.big, "--rate", str(rate))
+        wait_until("the rate is stored", lambda: self.stored(
+            f"SELECT id FROM job WHERE kind = 'index' AND parameters LIKE '{{\"rate\":{rate},%'") or self.build()[0] is None)
+
+    def at_work(self, bucket=None, without=()):
+        """A bucket that has rows and more to come, of a node that is none of these; waits for it."""
+        def find():
+            return next((b for b in self.buckets("running") if bucket in (None, b["id"]) and b["rows_done"] > 0 and
+                         b["node"] not in without), None)
+        return wait_until(lambda: f"a bucket is at work: {self.build()}", find, 60, 0.05)
+
+    def node_of(self, bucket):
+        return next(node for node in self.nodes if self.id_of(node) == bucket["node"])
+
+    def goes_on(self, bucket):
+        """Another node goes on with it from its cursor."""
+        after = self.at_work(bucket["id"], without=(bucket["node"],))
+        if after["rows_done"] < bucket["rows_done"]:
+            raise Failed(f"{bucket} began anew: {after}")
+
+    def ends_well(self):
+        self.set_rate(0)
+        self.wait_over()
+        self.equal()
+        if self.version() != 2:
+            raise Failed(f"version {self.version()}")
+        self.end()
+
+    def ends_badly(self):
+        """The new index is deleted, the old version stays, no job is left, and the log says why."""
+        self.wait_over()
+        build = self.log()
+        if self.version() != 1 or build["end"] != "failed" or "no end that can be read" not in build["error"]:
+            raise Failed(f"version {self.version()}, {build}")
+        wait_until("the new index is deleted", lambda: not self.w.engine.ask("GET", f"/{self.w.schema}-{self.schemas[0]}_v2", ok=(404, 200)).get(
+            f"{self.w.schema}-{self.schemas[0]}_v2"))
+        if self.stored("SELECT * FROM job WHERE kind IN ('index', 'bucket')"):
+            raise Failed("a job is left")
+        self.equal()
+        self.end()
+
+    def wait_over(self, seconds=120):
+        wait_until(lambda: f"the build ends: {self.build()}", lambda: self.build()[0] is None, seconds, 0.2)
+
+    def version(self):
+        alias = self.w.engine.ask("GET", f"/_alias/{self.w.schema}-{self.schemas[0]}")
+        name, = alias
+        return int(name.rsplit("_v", 1)[1])
+
+    def log(self):
+        """What the log keeps of the last build."""
+        items = self.alive().json("log", "list", self.big)["items"]
+        return next(item["build"] for item in items if "build" in item)
+
+
+def test_all_nodes_fill_a_build_under_load_and_its_alias_moves_once(w):
+    m = Fills(w).start()
+    load = Load(m)
+    m.create("--buckets", "9", "--rate", "8000")
+    wait_until("each node fills a bucket", lambda: len({b["node"] for b in m.buckets("running")}) == 3, 30, 0.05)
+    wait_until("some are done and others not", lambda: m.buckets("done") and (m.buckets("running") or m.buckets("init")), 30, 0.05)
+    build, buckets = m.build()
+    if len(buckets) != 9 or build["buckets"] != 9 or build["rows_done"] > build["rows_total"]:
+        raise Failed(f"{build} {buckets}")
+    m.wait_over()
+    load.end()
+    m.equal()
+    if m.version() != 2:
+        raise Failed(f"version {m.version()}")
+    if len(m.log()["nodes"]) != 3:
+        raise Failed(f"{m.log()}")
+    m.end()
+
+
+# -- the eight endings of a bucket: last or not; succeeded, failed, interrupted by a rebalance, its node lost
+
+
+def begun(w, rate=500):
+    """A build of two nodes, with more buckets than they fill at once."""
+    m = Fills(w, rows=6000, nodes=2, topics=2).start()
+    m.create("--buckets", "12", "--rate", str(rate))
+    wait_until("both nodes fill buckets", lambda: len({b["node"] for b in m.buckets("running")}) == 2, 30, 0.05)
+    return m
+
+
+def at_the_last(w):
+    m = begun(w)
+    bucket = m.park()
+    m.wait_last()
+    return m, bucket
+
+
+def test_a_bucket_that_succeeds_and_is_not_the_last_is_done_and_the_others_go_on(w):
+    m = begun(w, 3000)
+    wait_until("one is done", lambda: m.buckets("done"), 30, 0.05)
+    if m.version() != 1 or not m.buckets("running"):
+        raise Failed(f"{m.build()}")
+    m.ends_well()
+
+
+def test_the_last_bucket_that_succeeds_lets_its_version_be_published(w):
+    m, bucket = at_the_last(w)
+    m.release(bucket)
+    m.ends_well()
+
+
+def test_a_bucket_that_fails_ends_its_build_and_the_old_version_stays(w):
+    m = begun(w)
+    m.release(m.park(), '{"until":"zz"}')
+    m.set_rate(2000)
+    m.ends_badly()
+
+
+def test_the_last_bucket_that_fails_ends_its_build_and_the_old_version_stays(w):
+    m, bucket = at_the_last(w)
+    m.release(bucket, '{"until":"zz"}')
+    m.ends_badly()
+
+
+def evacuate(m, bucket):
+    node = m.node_of(bucket)
+    m.nodes[0].command("node", "evacuate", node.config["node_name"], "--yes")
+    m.goes_on(bucket)
+    m.nodes[0].command("node", "admit", node.config["node_name"], "--yes")
+
+
+def test_a_bucket_that_a_rebalance_interrupts_goes_on_from_its_cursor_elsewhere(w):
+    m = begun(w)
+    evacuate(m, m.at_work())
+    m.ends_well()
+
+
+def test_the_last_bucket_that_a_rebalance_interrupts_goes_on_from_its_cursor_elsewhere(w):
+    m, bucket = at_the_last(w)
+    m.set_rate(50)
+    m.release(bucket)
+    evacuate(m, m.at_work(bucket))
+    m.ends_well()
+
+
+def test_a_bucket_whose_node_is_lost_goes_on_from_its_cursor_elsewhere(w):
+    m = begun(w)
+    bucket = m.at_work()
+    m.node_of(bucket).kill()
+    m.goes_on(bucket)
+    m.ends_well()
+
+
+def test_the_last_bucket_whose_node_is_lost_goes_on_from_its_cursor_elsewhere(w):
+    m, bucket = at_the_last(w)
+    m.set_rate(50)
+    m.release(bucket)
+    bucket = m.at_work(bucket)
+    node = m.node_of(bucket)
+    m.hang(node)
+    m.goes_on(bucket)
+    node.process.send_signal(signal.SIGCONT)
+    m.ends_well()
+
+
+# -- more
+
+
+def test_a_build_goes_on_by_itself_when_all_nodes_have_lost_power(w):
+    m = begun(w)
+    done = sum(b["rows_done"] for b in m.buckets())
+    for node in m.nodes:
+        node.kill()
+    for node in m.nodes:
+        node.start()
+    m.at_work()
+    if sum(b["rows_done"] for b in m.buckets()) < done:
+        raise Failed("it began anew")
+    m.ends_well()
+
+
+def test_rows_that_another_node_cannot_make_documents_of_let_the_version_wait(w):
+    m = Fills(w, rows=100, nodes=2, topics=2)
+    m.w.db.sql(f"CREATE TABLE {m.schemas[0]}.wide (id VARCHAR(700) PRIMARY KEY, a INT)")
+    m.tables.append((m.schemas[0], "wide"))
+    m.start()
+    m.nodes[0].build(f"{m.schemas[0]}.wide")
+    m.big = f"{m.schemas[0]}.wide"
+    m.w.db.sql(f"INSERT INTO {m.big} SELECT n, n FROM {numbers(4)} WHERE n < 4000")
+    m.equal()
+    m.create("--buckets", "8", "--rate", "400")
+    wait_until("both nodes fill buckets", lambda: len({b["node"] for b in m.buckets("running")}) == 2, 30, 0.05)
+    m.set_rate(0)
+    m.wait_over()
+    m.end()

@@ -3,6 +3,7 @@
 #include "sync/check/check.h"
 
 #include "sync/catalog/table_indexes.h"
+#include "sync/check/check_bucket.h"
 #include "sync/check/check_generated.h"
 #include "sync/check/check_join.h"
 #include "sync/check/check_key.h"
@@ -283,8 +284,7 @@ static void check_root(struct checker *c, const struct checked_table *s,
         c, s, &(struct used_columns){t->all_columns, t->columns, t->n_columns, {t->filter}});
     if (t->soft_delete_given)
         check_soft_delete(c, s, t);
-    if (t->bucket_column.len > 0)
-        (void)checked_table_column(c, s, t->bucket_column, t->place);
+    definition_check_bucket(c, s, t);
     check_time_column(c, s, t);
     check_way_down(c, s, t);
 }

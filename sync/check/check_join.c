@@ -115,8 +115,8 @@ static struct reach reach_of(struct checker *c, const struct checked_table *s,
     return reach_below(s->reach, &shares);
 }
 
-static void fix_index(struct checker *c, const struct checked_table *s,
-                      const struct str *columns, size_t n)
+void definition_fix_index(struct checker *c, const struct checked_table *s,
+                          const struct str *columns, size_t n)
 {
     struct buf names = {0}, index = {0};
 
@@ -147,7 +147,7 @@ void definition_check_index(struct checker *c, const struct checked_table *s,
                  "%" STR_FMT " has no index on (%" STR_FMT "), by which %s: each time the "
                  "server reads all of its %" PRIu64 " rows",
                  STR_ARG(s->table), STR_ARG(buf_str(&names)), what_for, s->facts->n_rows);
-    fix_index(c, s, columns, n);
+    definition_fix_index(c, s, columns, n);
     buf_free(&names);
 }
 

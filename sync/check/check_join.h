@@ -35,5 +35,8 @@ void definition_check_join(struct checker *c, const struct checked_table *outer,
 void definition_check_index(struct checker *c, const struct checked_table *s,
                             const struct str *columns, size_t n, struct place place,
                             const char *what_for);
+/* Give the problem just added such an index as its fix. */
+void definition_fix_index(struct checker *c, const struct checked_table *s,
+                          const struct str *columns, size_t n);
 
 #endif

@@ -384,7 +384,10 @@ static const struct form_field table_fields[] = {
          "Unique keys besides the primary key; `apply` checks that they are unique. Without a "
          "primary key and `key`, the first one without NULLs makes the document's id."},
     {"bucket_column", FORM_TEXT, 0, AT(table_definition, bucket_column),
-     .help = "The column by which a distributed build splits the table; default: the key."},
+     .help =
+         "The column of numbers or times, most often `created_at`, by whose ranges a build in "
+         "several buckets splits the table; NULLs come first. It needs an index; "
+         "default: the key."},
     {"daily_check_column", FORM_TEXT, 0, AT(table_definition, daily_check_column),
      .help = "The row's modification time, for `sync_every` and the daily check."},
     {"settings", FORM_JSON_MAP, FORM_SETTINGS, AT(table_definition, settings_json),

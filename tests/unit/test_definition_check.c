@@ -81,6 +81,11 @@ static int set_up(void **state)
                "PRIMARY=id");
     fake_table(&catalog, "seen", "id int", "")->schema->is_view = true;
 
+    fake_table(&catalog, "cut",
+               "id int NOT NULL; part int NOT NULL; at datetime; day date; n int; v varchar(9)",
+               "PRIMARY=part,id; at=at; back=day,id,part; n=n,v; whole=n,part,id")
+        ->schema->engine = STR("InnoDB");
+
     struct column *word =
         fake_table(&catalog, "old", "id int NOT NULL; word varchar(20); same varchar(20)",
                    "PRIMARY=id; word=word; same=same")
@@ -184,6 +189,29 @@ static void an_unknown_column_is_named_with_its_place_and_the_nearest(void **sta
         "{table: shop.orders, relations: [{from: customer_id, table: shop.customer, to: id, "
         "columns: [namee]}]}",
         "did you mean `name`");
+}
+
+static void a_bucket_column_needs_numbers_or_times_and_should_have_an_index(void **state)
+{
+    (void)state;
+    assert_says("{table: shop.cut, bucket_column: at}", NULL);
+    assert_says("{table: shop.cut, bucket_column: n}", NULL);
+    assert_says("{table: shop.cut, bucket_column: Part}", NULL);
+    assert_says(
+        "{table: shop.cut, bucket_column: id}",
+        "warning: shop.cut has no index with its rows in the order of (id, part), so a "
+        "build cannot cut it into buckets by `bucket_column`, but only by mod: then the "
+        "server reads all of its 1000 rows for each bucket");
+    assert_says("{table: shop.cut, bucket_column: day}", "in the order of (day, part, id)");
+    assert_says("{table: shop.cut, bucket_column: day}",
+                "fix: CREATE INDEX `cut_day_part_id` ON `shop`.`cut` (`day`, `part`, `id`);");
+    assert_says("{table: shop.cut, key: [id, part], bucket_column: day}", NULL);
+    assert_says("{table: shop.cut, key: [id, part], bucket_column: at}", "warning: shop.cut");
+    assert_says("{table: shop.cut, bucket_column: v}",
+                "error: a `bucket_column` has numbers or times, but `v` is varchar(9)");
+    assert_says("{table: shop.cut, bucket_column: v}", "fix: leave `bucket_column` out");
+    assert_says("{table: shop.orders, bucket_column: created}",
+                "in the order of (created, id)");
 }
 
 static void a_key_must_be_there_unique_and_never_null(void **state)
@@ -490,6 +518,7 @@ int main(void)
         TEST(a_change_reaches_no_more_documents_than_there_are),
         TEST(an_unknown_table_is_named_with_its_place_and_the_nearest),
         TEST(an_unknown_column_is_named_with_its_place_and_the_nearest),
+        TEST(a_bucket_column_needs_numbers_or_times_and_should_have_an_index),
         TEST(a_key_must_be_there_unique_and_never_null),
         TEST(unique_keys_are_what_the_server_has),
         TEST(a_view_is_refused_where_its_changes_would_matter),

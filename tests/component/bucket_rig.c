@@ -289,7 +289,7 @@ static long number_of(const struct loaded *doc)
     return strtol(at + 4, NULL, 10);
 }
 
-static void take_page(const struct loader_page *page, struct bucket_rows *out)
+void bucket_take_page(const struct loader_page *page, struct bucket_rows *out)
 {
     out->rows = mem_resize(out->rows, out->n + page->n, sizeof(*out->rows));
     out->places = mem_resize(out->places, out->n + page->n, sizeof(*out->places));
@@ -309,7 +309,7 @@ void bucket_read(const struct bucket_table *t, const struct loader_bucket *bucke
         if (!loader_load_range(&bucket_conn, t->plan, &page, t->arena, &err))
             fail_msg("%s: %s", t->made, err.msg);
         assert_true(page.n > 0 || page.is_end);
-        take_page(&page, out);
+        bucket_take_page(&page, out);
         page.after = page.next;
         assert_true(out->n <= 2 * t->n_rows); /* or it never ends */
     } while (!page.is_end);

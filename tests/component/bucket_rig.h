@@ -47,6 +47,8 @@ void bucket_table_free(struct bucket_table *t);
 /* Read a bucket, by pages of up to rows_max rows, behind those that are in `out`. */
 void bucket_read(const struct bucket_table *t, const struct loader_bucket *bucket,
                  struct str after, size_t rows_max, struct bucket_rows *out);
+/* Add the rows of a page. */
+void bucket_take_page(const struct loader_page *page, struct bucket_rows *out);
 /* Fail unless each row of the table is there once. */
 void bucket_assert_whole(const struct bucket_table *t, const struct bucket_rows *rows);
 void bucket_rows_free(struct bucket_rows *rows);

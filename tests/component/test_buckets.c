@@ -4,6 +4,7 @@
 
 #include "src/base/buf.h"
 #include "sync/document/bucket/borders.h"
+#include "sync/document/bucket/mod.h"
 #include "sync/document/key.h"
 
 #include <stdlib.h>
@@ -262,6 +263,98 @@ static void large_tables_are_cut_evenly_and_read_once(void **state)
         assert_good(&shapes[i], 3 + 5 * (i % 3));
 }
 
+/* ---- by mod ---- */
+
+static void read_mod(const struct bucket_table *t, uint32_t n, struct bucket_rows *all)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        struct loader_page page = {.rows_max = 500};
+        struct buf where = {0};
+        struct err err = {0};
+
+        assert_true(mod_append(&where, t->plan, STR("c"), n, i, &err));
+        page.where = buf_str(&where);
+        do {
+            if (!loader_load_range(&bucket_conn, t->plan, &page, t->arena, &err))
+                fail_msg("%s: %s", t->made, err.msg);
+            bucket_take_page(&page, all);
+            page.after = page.next;
+        } while (!page.is_end);
+        buf_free(&where);
+    }
+}
+
+static void make_times(struct bucket_table *t, const char *type)
+{
+    struct buf create = {0};
+
+    buf_printf(&create, "CREATE TABLE t (n INT, k0 INT PRIMARY KEY, c %s)", type);
+    bucket_table_make(
+        t,
+        (const char *const[]){
+            create.ptr,
+            "INSERT INTO t SELECT seq, seq, CASE seq % 9 WHEN 0 THEN NULL WHEN 1 THEN "
+            "'1971-01-01' + INTERVAL seq HOUR ELSE '2024-01-01 23:59:59.75' + INTERVAL seq * "
+            "7919 SECOND END FROM number WHERE seq < 5000",
+            "ANALYZE TABLE t"},
+        3, 1);
+    buf_free(&create);
+}
+
+static void buckets_by_mod_have_each_row_once_and_read_all_rows_each(void **state)
+{
+    static const char *const times[] = {"DATE NULL", "DATETIME NULL", "DATETIME(6) NULL",
+                                        "TIMESTAMP NULL", "TIMESTAMP(3) NULL"};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(times); i++) {
+        const uint32_t n = 1 + (uint32_t)i * 2;
+        struct bucket_rows all = {0};
+        struct bucket_table t;
+        struct err err = {0};
+        uint64_t expected, examined;
+
+        make_times(&t, times[i]);
+        assert_true(mod_rows_examined(bucket_conn, t.plan, n, &expected, &err));
+        (void)bucket_rows_examined();
+        read_mod(&t, n, &all);
+        examined = bucket_rows_examined();
+        bucket_assert_whole(&t, &all);
+        assert_in_range(examined, n * t.n_rows, n * t.n_rows * 11 / 10);
+        assert_in_range(expected, examined / 2, examined * 2);
+        bucket_rows_free(&all);
+        bucket_table_free(&t);
+    }
+}
+
+/* As the specification says, whatever the session's zone would be. */
+static void a_row_is_in_the_bucket_of_its_seconds(void **state)
+{
+    static const char *const sql[] = {
+        "CREATE TABLE t (n INT, k0 INT PRIMARY KEY, c DATETIME(3), v INT)",
+        "INSERT INTO t VALUES (1, 1, NULL, 0), (2, 2, '1970-01-01 00:00:06.999', 0), "
+        "(3, 3, '1970-01-01 00:00:08', 0), (4, 4, '2024-03-31 02:30:00', 0), "
+        "(5, 5, '1969-12-31 23:59:59', 0), (6, 6, '0000-00-00 00:00:00', 0)"};
+    /* 1711852200 is 0 modulo 3 */
+    static const long expected[] = {1, 2, 4, 5, 6, 3};
+    struct bucket_rows all = {0};
+    struct bucket_table t;
+    struct buf where = {0};
+    struct err err = {0};
+
+    (void)state;
+    bucket_table_make(&t, sql, ARRAY_LEN(sql), 1);
+    read_mod(&t, 3, &all);
+    assert_int_equal(all.n, ARRAY_LEN(expected));
+    assert_memory_equal(all.rows, expected, sizeof(expected));
+    assert_false(mod_append(&where, t.plan, STR("v"), 3, 0, &err));
+    assert_int_equal(err.kind, ERR_REJECT);
+    assert_non_null(strstr(err.msg, "of type DATE, DATETIME or TIMESTAMP"));
+    assert_false(mod_append(&where, t.plan, STR(""), 3, 0, &err));
+    bucket_rows_free(&all);
+    bucket_table_free(&t);
+}
+
 /* ---- tables that are not cut ---- */
 
 static const char *borders_of(const char *const *sql, size_t n, const char *by, size_t wished,
@@ -374,6 +467,8 @@ int main(void)
         cmocka_unit_test(each_place_parts_a_table_of_any_key_without_loss),
         cmocka_unit_test(every_row_of_any_table_is_in_one_of_its_buckets),
         cmocka_unit_test(large_tables_are_cut_evenly_and_read_once),
+        cmocka_unit_test(buckets_by_mod_have_each_row_once_and_read_all_rows_each),
+        cmocka_unit_test(a_row_is_in_the_bucket_of_its_seconds),
         cmocka_unit_test(a_table_that_cannot_be_cut_says_why),
         cmocka_unit_test(what_is_no_place_of_the_table_is_not_read),
     };

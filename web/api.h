@@ -74,6 +74,8 @@ void api_index_set(struct api_call *c);
 void api_index_cutover(struct api_call *c);
 void api_index_pause(struct api_call *c);
 void api_index_resume(struct api_call *c);
+void api_index_refresh(struct api_call *c);
+void api_index_refresh_cancel(struct api_call *c);
 void api_index_rollback(struct api_call *c);
 void api_index_reset(struct api_call *c);
 void api_index_delete(struct api_call *c);

@@ -83,6 +83,46 @@ void api_verify(struct api_call *c)
     cJSON_Delete(body);
 }
 
+static bool refresh(struct api_call *c, const cJSON *body, struct err *err)
+{
+    struct verify_order o = {
+        .table = c->args[0], .repair = true, .yes = true, .rewrites = true};
+    struct str *keys = NULL;
+    const bool ok =
+        body_uint(body, "rate", &o.rate, err) && body_str(body, "where", &o.where, err) &&
+        (!cJSON_HasObjectItem(body, "keys") || read_keys(body, &keys, &o.n_keys, err));
+
+    o.keys = keys;
+
+    const bool done = ok && coordinator_verify_all(c->api->coordinator, &o, &c->res->body, err);
+
+    free(keys);
+    return done;
+}
+
+void api_index_refresh(struct api_call *c)
+{
+    static const char *const members[] = {"where", "keys", "rate", NULL};
+    struct err err = {0};
+    cJSON *body = NULL;
+
+    answer(c, 202, body_parse(&body, c->req, members, &err) && refresh(c, body, &err), &err);
+    cJSON_Delete(body);
+}
+
+void api_index_refresh_cancel(struct api_call *c)
+{
+    static const char *const members[] = {NULL};
+    struct err err = {0};
+    cJSON *body = NULL;
+    const bool ok =
+        body_parse(&body, c->req, members, &err) &&
+        coordinator_cancel_refresh(c->api->coordinator, c->args[0], &c->res->body, &err);
+
+    answer(c, 200, ok, &err);
+    cJSON_Delete(body);
+}
+
 static bool read_trace(struct api_call *c, struct trace_request *r, struct err *err)
 {
     static const char *const params[] = {"key", "log", "from", NULL};

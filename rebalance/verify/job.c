@@ -37,14 +37,15 @@ static uint64_t count_all(const struct verify_job *j)
 {
     const uint64_t asked = verify_sample_asked(j->sample);
 
-    if (j->where.len > 0 || j->exchange)
+    if (j->where.len > 0 || j->keys.len > 0 || j->exchange)
         return j->at.total;
     return asked > 0 && asked < j->at.total ? asked : j->at.total * 2;
 }
 
 static void show(struct verify_job *j, const struct err *why)
 {
-    const uint64_t total = count_all(j), done = count_done(j);
+    const uint64_t total = count_all(j);
+    const uint64_t done = j->keys.len > 0 ? j->at.slice : count_done(j);
     struct verify_progress seen = {.pass = j->at.pass, .done = done};
 
     job_pace_update(&j->pace, done, clock_mono_ms());
@@ -183,6 +184,10 @@ static void run_steps(struct verify_job *j, struct err *err)
         *err = (struct err){0};
         if (!is_ours(j, err))
             return;
+        if (verify_job_is_cancelled(j)) {
+            err_set(err, ERR_REJECT, "a person has cancelled it");
+            return;
+        }
         if (verify_job_makes_way(j)) {
             j->made_way = true;
             err_set(err, ERR_RETRY, "a person has asked for a verification of this index");
@@ -439,15 +444,36 @@ static void finish(struct verify_job *j, const struct err *failure)
     log_info("a verification has ended", KV("table", j->job.table), KV("job", j->job.id),
              KV("differing", j->result.differing), KV("repaired", j->result.repaired));
     if (is_told(j))
-        coordinator_log(j->co, j->job.table, j->job.index, j->job.version, "verified",
+        coordinator_log(j->co, j->job.table, j->job.index, j->job.version,
+                        j->rewrites ? "refreshed" : "verified",
                         why.len > 0 ? why.ptr : verify_result_verdict(&j->result));
     store_watch_read(j->co->store_watch);
     buf_free(&report);
     buf_free(&why);
 }
 
+/* They go through the looks at once, as what was not found equal does at the end. */
+static void list_keys(struct verify_job *j)
+{
+    struct json_reader r;
+
+    json_reader_init(&r, j->keys);
+    if (j->keys.len == 0 || !json_enter_array(&r))
+        return;
+    while (json_next_element(&r)) {
+        struct buf id = {0};
+
+        if (json_read_text(&r, &id))
+            verify_result_list_id(&j->open, buf_str(&id));
+        buf_free(&id);
+    }
+    j->at.total = j->open.n_ids;
+}
+
 static enum verify_pass first_pass(const struct verify_job *j)
 {
+    if (j->keys.len > 0)
+        return VERIFY_LISTED;
     if (j->changed != NULL)
         return VERIFY_CHANGED;
     if (j->exchange)
@@ -460,6 +486,7 @@ void verify_job_run(struct verify_job *j, struct err *err)
     if (j->cursor.len == 0) {
         j->at.began_ms = clock_wall_ms();
         j->at.pass = first_pass(j);
+        list_keys(j);
         verify_cursor_write(j);
     } else {
         verify_cursor_read(j);

@@ -70,6 +70,9 @@ struct verify_job {
     bool for_trees;               /* and only because trees are missing */
     bool makes_way;               /* atomic: somebody has asked for one of his own */
     bool made_way;                /* so it has ended */
+    bool is_cancelled;            /* atomic: a person wants it to end */
+    bool rewrites;                /* writes again also what is equal */
+    struct str keys;              /* a JSON list of `_id`s: only these; empty: all */
     bool of_build;                /* nothing of it is stored: the build is */
     bool exchange;                /* compares trees; of what differs, both sides */
     bool feeds;                   /* tells the trees what it finds: tree_notes.c */
@@ -197,16 +200,26 @@ struct verify_settling {
 bool verify_job_settle(struct verify_settling how, struct verify_run *run,
                        struct verify_key *keys, size_t n, struct err *err) MUST_CHECK;
 
-/* Whether somebody has asked for a verification that this one makes way for. */
+/* Write keys that are equal again, once the index takes documents. */
+bool verify_job_rewrite(struct verify_job *j, struct verify_run *run, struct verify_key *keys,
+                        size_t n, struct err *err) MUST_CHECK;
+
+static inline bool verify_job_is_cancelled(const struct verify_job *j)
+{
+    return __atomic_load_n(&j->is_cancelled, __ATOMIC_RELAXED);
+}
+
+/* Whether somebody has asked for a verification that this one makes way for, or for its end. */
 static inline bool verify_job_makes_way(const struct verify_job *j)
 {
-    return __atomic_load_n(&j->makes_way, __ATOMIC_RELAXED);
+    return __atomic_load_n(&j->makes_way, __ATOMIC_RELAXED) || verify_job_is_cancelled(j);
 }
 
 /* Tell whether the verdict is one on a part of the index only. */
 static inline bool verify_job_is_partial(const struct verify_job *j)
 {
-    return j->sample != NULL || j->changed != NULL || j->exchange || j->where.len > 0;
+    return j->sample != NULL || j->changed != NULL || j->exchange || j->where.len > 0 ||
+           j->keys.len > 0;
 }
 
 /* What a comparison tells the trees of its index, if it has any: tree_notes.c. */

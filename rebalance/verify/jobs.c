@@ -314,6 +314,33 @@ bool verify_jobs_make_way(struct verify_jobs *all, struct str index, struct stop
     return true;
 }
 
+/* Returns how many still run. */
+static size_t cancel(struct verify_jobs *all, struct str index)
+{
+    size_t n = 0;
+
+    lock_acquire(&all->lock);
+    for (struct verify_job *j = all->first; j != NULL; j = j->next)
+        if (j->rewrites && is_of(j, index)) {
+            __atomic_store_n(&j->is_cancelled, true, __ATOMIC_RELAXED);
+            n++;
+        }
+    lock_release(&all->lock);
+    return n;
+}
+
+size_t verify_jobs_cancel(struct verify_jobs *all, struct str index, struct stop *stop,
+                          size_t *left)
+{
+    const int64_t until_ms = clock_mono_ms() + WAY_MS;
+    const size_t n = cancel(all, index);
+
+    *left = n;
+    while (*left > 0 && clock_mono_ms() < until_ms && !stop_wait(stop, LOOK_MS))
+        *left = cancel(all, index);
+    return n;
+}
+
 void verify_jobs_ordered(struct verify_jobs *all)
 {
     __atomic_sub_fetch(&all->n_orders, 1, __ATOMIC_RELAXED);
@@ -349,7 +376,7 @@ bool verify_jobs_run_for(struct verify_jobs *all, struct str index)
 bool verify_jobs_have_kind(struct str kind)
 {
     return str_equal(kind, STR(JOB_VERIFY)) || str_equal(kind, STR(JOB_COMPARE)) ||
-           str_equal(kind, STR(JOB_EXCHANGE));
+           str_equal(kind, STR(JOB_EXCHANGE)) || str_equal(kind, STR(JOB_REFRESH));
 }
 
 void verify_jobs_show(struct verify_jobs *all, struct verify_job *j,

@@ -72,6 +72,11 @@ bool verify_jobs_are_ordered(struct verify_jobs *all);
 bool verify_jobs_make_way(struct verify_jobs *all, struct str index,
                           struct stop *stop) MUST_CHECK;
 
+/* Refreshes of the index end. Waits up to 20 s; *left: so many still run. Returns their number.
+ */
+size_t verify_jobs_cancel(struct verify_jobs *all, struct str index, struct stop *stop,
+                          size_t *left) MUST_CHECK;
+
 bool verify_jobs_run(struct verify_jobs *all, const char *kind); /* one of this kind, here */
 bool verify_jobs_run_for(struct verify_jobs *all, struct str index); /* of orders_v2 */
 bool verify_jobs_have_kind(struct str kind); /* whether jobs of the kind are verifications */

@@ -3,6 +3,7 @@
 #include "rebalance/verify/job.h"
 
 #include "src/base/failpoint.h"
+#include "sync/checkpoint/read_position.h"
 
 #define STEP_IDS 100
 
@@ -139,7 +140,11 @@ bool verify_listed_step(struct verify_job *j, struct err *err)
 
     struct arena *a = arena_new();
     struct verify_run run;
-    const bool ok = verify_job_open(j, &run, a, err) && look_again(j, &run, err);
+    bool ok = verify_job_open(j, &run, a, err);
+
+    if (ok && j->at.from == 0)
+        j->at.from = read_position_version(pipeline_read_position(run.pipeline));
+    ok = ok && look_again(j, &run, err);
 
     verify_job_close(j, &run);
     arena_free(a);

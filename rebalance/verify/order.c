@@ -11,6 +11,7 @@
 #include "rebalance/verify/part/places.h"
 #include "rebalance/verify/reports.h"
 #include "rebalance/version/marks.h"
+#include "rebalance/version/pause.h"
 
 #include "src/base/clock.h"
 #include "src/base/log.h"
@@ -41,9 +42,30 @@ static bool start(struct coordinator *co, const struct stored_job *stored, struc
     return err_set(err, ERR_RETRY, "job %" PRIu64 " runs already, or too many", stored->id);
 }
 
-static void append_parameters(struct buf *json, const struct verify_order *o)
+/* Name the documents that a person has named. */
+static bool put_keys(struct json_writer *w, struct verify_run *run,
+                     const struct verify_order *o, struct err *err)
+{
+    bool ok = true;
+
+    json_write_key(w, STR("keys"));
+    json_open_array(w);
+    for (size_t i = 0; ok && i < o->n_keys; i++) {
+        struct verify_key k = {0};
+
+        ok = verify_run_name_key(run, o->keys[i], &k, err);
+        if (ok)
+            json_write_string(w, k.id);
+    }
+    json_close_array(w);
+    return ok;
+}
+
+static bool append_parameters(struct buf *json, struct verify_run *run,
+                              const struct verify_order *o, struct err *err)
 {
     struct json_writer w = {.out = json};
+    bool ok = true;
 
     json_open_object(&w);
     json_put_bool(&w, STR("repair"), o->repair);
@@ -60,7 +82,10 @@ static void append_parameters(struct buf *json, const struct verify_order *o)
         json_put_string(&w, STR("since"), o->since);
     if (o->for_trees)
         json_put_bool(&w, STR("for_trees"), true);
+    if (o->n_keys > 0)
+        ok = put_keys(&w, run, o, err);
     json_close_object(&w);
+    return ok;
 }
 
 /* Of each kind there can be one of an index. */
@@ -68,14 +93,17 @@ static struct str kind_of(const struct verify_order *o)
 {
     if (o->exchange)
         return STR(JOB_EXCHANGE);
+    if (o->rewrites)
+        return STR(JOB_REFRESH);
     return o->by_itself ? STR(JOB_COMPARE) : STR(JOB_VERIFY);
 }
 
-static bool store_job(struct coordinator *co, const struct verify_run *run,
+static bool store_job(struct coordinator *co, struct verify_run *run,
                       const struct verify_order *o, struct buf *parameters,
                       struct stored_job *job, struct err *err)
 {
-    append_parameters(parameters, o);
+    if (!append_parameters(parameters, run, o, err))
+        return false;
     *job = (struct stored_job){.kind = kind_of(o),
                                .index = table_index(run->lead),
                                .table = table_name(run->lead),
@@ -90,14 +118,14 @@ static bool store_job(struct coordinator *co, const struct verify_run *run,
     return store_new_job(co->opt.store, job, err);
 }
 
-static void answer(struct buf *json, const struct stored_job *job)
+static void answer(struct buf *json, const char *schema, const struct stored_job *job)
 {
     struct json_writer w = {.out = json};
     struct buf id = {0};
 
     buf_append_u64(&id, job->id);
     json_open_object(&w);
-    json_put_cstr(&w, STR("schema"), "millrace/verify-start/1");
+    json_put_cstr(&w, STR("schema"), schema);
     json_put_string(&w, STR("table"), job->table);
     json_put_string(&w, STR("index"), job->index);
     json_put_u64(&w, STR("version"), job->version);
@@ -112,7 +140,7 @@ static bool has_seen(struct coordinator *co, const struct verify_run *run,
 {
     bool have = true;
 
-    if (o->repair && o->yes &&
+    if (o->repair && o->yes && !o->rewrites &&
         !verify_reports_have(co, table_index(run->lead), run->number, &have, err))
         return false;
     return have || refuse(err, 409,
@@ -123,11 +151,11 @@ static bool has_seen(struct coordinator *co, const struct verify_run *run,
 
 static bool is_whole(const struct verify_order *o)
 {
-    return !o->samples && !o->changed && !o->exchange && o->where.len == 0;
+    return !o->samples && !o->changed && !o->exchange && !o->rewrites && o->where.len == 0;
 }
 
-static bool begin(struct coordinator *co, const struct verify_run *run,
-                  const struct verify_order *o, struct buf *json, struct err *err)
+static bool begin(struct coordinator *co, struct verify_run *run, const struct verify_order *o,
+                  struct buf *json, struct err *err)
 {
     struct buf parameters = {0};
     struct stored_job job;
@@ -139,7 +167,8 @@ static bool begin(struct coordinator *co, const struct verify_run *run,
         ok = (!is_whole(o) || coordinator_begin_mark(co, run->index, job.id, err)) &&
              start(co, &job, err);
         if (ok)
-            answer(json, &job);
+            answer(json, o->rewrites ? "millrace/index-refresh/1" : "millrace/verify-start/1",
+                   &job);
         else if (!store_delete_job(co->opt.store, job.id, &ignored))
             log_failure(LOG_WARN, &ignored, "a verification that did not start is stored");
     }
@@ -151,6 +180,17 @@ static bool check(struct coordinator *co, const struct verify_order *o, struct e
 {
     if (!coordinator_is_daemon(co, "verify", err))
         return false;
+    if (o->rewrites && (o->where.len > 0) == (o->n_keys > 0))
+        return refuse(
+            err, 422,
+            "give either a condition or keys, to say which rows to read again; fix: a "
+            "new version with all rows is millrace index create %" STR_FMT,
+            STR_ARG(o->table));
+    if (o->n_keys > VERIFY_KEYS_MAX)
+        return refuse(err, 422,
+                      "a request names 1 to %d keys, not %zu; fix: name fewer, or give "
+                      "a condition",
+                      VERIFY_KEYS_MAX, o->n_keys);
     if (o->samples && (o->sample == 0 || o->sample > VERIFY_SAMPLE_MAX))
         return refuse(err, 422, "a sample has 1 to %d documents, not %" PRIu64,
                       VERIFY_SAMPLE_MAX, o->sample);
@@ -228,6 +268,8 @@ static bool may_begin(struct coordinator *co, const struct verify_run *run,
                        "the daemon first goes on with the verifications of its store: %s",
                        why.msg);
     return has_column(co, run, o, err) && has_seen(co, run, o, err) &&
+           (!o->rewrites ||
+            coordinator_is_not_paused(co, table_index(run->lead), o->table, err)) &&
            (o->by_itself || verify_jobs_may_start(co->verifies, run->index, err));
 }
 
@@ -299,5 +341,61 @@ bool coordinator_verify_all(struct coordinator *co, const struct verify_order *o
 
     if (ok)
         store_watch_read(co->store_watch);
+    return ok;
+}
+
+/* ---- the end of a refresh ---- */
+
+/* Whoever has just taken its topic over goes on with it first. */
+static bool find_index(struct coordinator *co, struct str table, struct buf *index,
+                       struct str *alias, struct arena *a, struct err *err)
+{
+    struct verify_run run = {.co = co, .stop = &co->stop, .arena = a};
+    bool ok = resume(co, err) && verify_run_begin(&run, table, 0, err);
+
+    if (ok) {
+        buf_append(index, run.index);
+        *alias = arena_copy(a, table_index(run.lead));
+    }
+    verify_run_end(&run);
+    return ok;
+}
+
+static void answer_cancelled(struct buf *json, struct str alias, size_t n)
+{
+    struct json_writer w = {.out = json};
+
+    json_open_object(&w);
+    json_put_cstr(&w, STR("schema"), "millrace/index-refresh-cancel/1");
+    json_put_string(&w, STR("index"), alias);
+    json_put_u64(&w, STR("count"), n);
+    json_close_object(&w);
+}
+
+bool coordinator_cancel_refresh(struct coordinator *co, struct str table, struct buf *json,
+                                struct err *err)
+{
+    struct arena *a = arena_new();
+    struct buf index = {0};
+    struct str alias = STR("");
+    size_t left = 0;
+    bool ok = coordinator_is_daemon(co, "a refresh", err) && coordinator_begin(co, err);
+
+    if (ok) {
+        ok = find_index(co, table, &index, &alias, a, err);
+        lock_release(&co->admin_lock);
+    }
+
+    const size_t n =
+        ok ? verify_jobs_cancel(co->verifies, buf_str(&index), &co->stop, &left) : 0;
+
+    if (ok && left > 0)
+        ok = err_set(err, ERR_RETRY,
+                     "the refresh will end after the step that it is in; fix: see millrace job "
+                     "list");
+    else if (ok)
+        answer_cancelled(json, alias, n);
+    buf_free(&index);
+    arena_free(a);
     return ok;
 }

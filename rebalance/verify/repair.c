@@ -210,3 +210,39 @@ bool verify_run_repair(struct verify_run *run, struct err *err)
     note_repaired(run);
     return ok;
 }
+
+/* ---- what is equal ---- */
+
+/* Returns false unless all of them are written, or are dead letters. */
+static bool are_written(const struct verify_run *run, const struct repairs *r, struct err *err)
+{
+    bool ok = wait_for(run, r);
+
+    for (size_t i = 0; ok && i < r->n; i++)
+        ok = purged_slice_state(r->slice, i) == PURGED_WRITTEN;
+    return ok || err_set(err, ERR_RETRY,
+                         "index %" STR_FMT " did not take documents that were read again; fix: "
+                         "millrace status says why",
+                         STR_ARG(run->index));
+}
+
+bool verify_run_rewrite(struct verify_run *run, uint64_t *n, struct err *err)
+{
+    const size_t room = count_room(run);
+    struct repairs r = {.writes = mem_alloc(room + 1, sizeof(*r.writes)),
+                        .slice = purged_slice_new(room)};
+
+    for (size_t i = 0; i < run->n_keys; i++) {
+        const struct verify_key *k = &run->keys[i];
+
+        if (k->state == VERIFY_EQUAL && k->look.is_wanted && !k->is_repaired)
+            add(run, &r, k, k->look.routing, version_at(&k->look, k->look.routing));
+    }
+
+    const bool ok = r.n == 0 || (submit(run, &r, err) && are_written(run, &r, err));
+
+    *n += ok ? r.n : 0;
+    purged_slice_leave(r.slice);
+    free(r.writes);
+    return ok;
+}

@@ -299,6 +299,7 @@ void verify_result_merge(struct verify_result *r, const struct verify_result *mo
     r->documents += more->documents;
     r->equal += more->equal;
     r->repaired += more->repaired;
+    r->rewritten += more->rewritten;
     r->differing += more->differing;
     for (size_t i = 0; i < N_VERIFY_KINDS; i++) {
         r->counts[i] += more->counts[i];
@@ -353,6 +354,7 @@ void verify_result_put_counts(const struct verify_result *r, struct json_writer 
 void verify_result_put(const struct verify_result *r, struct json_writer *w)
 {
     verify_result_put_counts(r, w);
+    json_put_u64(w, STR("rewritten"), r->rewritten);
     json_write_key(w, STR("apart_counts"));
     json_open_object(w);
     for (size_t i = 0; i < N_VERIFY_REASONS; i++)
@@ -387,6 +389,7 @@ void verify_result_read(struct verify_result *r, struct str json)
     (void)json_find_u64(json, "/equal", &r->equal);
     (void)json_find_u64(json, "/differing", &r->differing);
     (void)json_find_u64(json, "/repaired", &r->repaired);
+    (void)json_find_u64(json, "/rewritten", &r->rewritten);
     for (size_t i = 0; i < N_VERIFY_KINDS; i++) {
         read_counts(json, "/counts", kind_word(i), &r->counts[i]);
         read_counts(json, "/repaired_counts", kind_word(i), &r->repaired_counts[i]);

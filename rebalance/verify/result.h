@@ -25,6 +25,7 @@ struct json_writer;
 /* Zero-initialise; end with verify_result_free(). */
 struct verify_result {
     uint64_t documents, equal, repaired;
+    uint64_t rewritten; /* though they were equal */
     uint64_t differing; /* and not repaired */
     uint64_t counts[N_VERIFY_KINDS], apart[N_VERIFY_REASONS];
     uint64_t repaired_counts[N_VERIFY_KINDS]; /* of counts */

@@ -128,37 +128,63 @@ static bool is_equal(const struct verify_run *run, const struct loaded *row,
     return verify_judge(&look, &run->rules, run->arena, found) == 0;
 }
 
-/* Rows of a range make documents, or none that anybody looks for; hits must have a row. */
-static bool is_suspect(const struct loaded *row, const struct str *hits)
+/*
+ * Rows of a range make documents, or none that anybody looks for unless it writes them all;
+ * hits must have a row.
+ */
+static bool is_suspect(const struct verify_job *j, const struct loaded *row,
+                       const struct str *hits)
 {
-    return row->body.ptr != NULL || row->err != NULL || hits != NULL;
+    return row->body.ptr != NULL || row->err != NULL || hits != NULL || j->rewrites;
 }
 
-/* Returns the keys that must go through the looks. */
-static struct verify_key *find_suspects(struct verify_job *j, struct verify_run *run,
-                                        const struct verify_rows *r,
-                                        const struct search_document *documents,
-                                        size_t *n_suspects)
-{
-    struct verify_key *list = arena_alloc(run->arena, r->n, sizeof(*list));
+/* The keys of rows by what their documents are at first sight. */
+struct sorted_keys {
+    struct verify_key *suspects; /* must go through the looks */
+    struct verify_key *equal;    /* only if what is equal is written again */
+    size_t n_suspects, n_equal;
+};
 
-    *n_suspects = 0;
+static void add_equal(struct verify_job *j, struct verify_run *run, struct target *target,
+                      const struct loaded *row, const struct search_document *d,
+                      struct sorted_keys *out)
+{
+    struct verify_copy *copy;
+
+    j->result.documents++;
+    j->result.equal++;
+    verify_trees_note_equal(j, row->id, row->routing, row->body);
+    if (!j->rewrites)
+        return;
+    copy = arena_alloc(run->arena, 1, sizeof(*copy));
+    *copy = (struct verify_copy){d->routing, d->version, d->source};
+    out->equal[out->n_equal++] =
+        (struct verify_key){.id = row->id,
+                            .key = row->key,
+                            .target = target,
+                            .state = VERIFY_EQUAL,
+                            .look = {true, row->routing, row->body, copy, 1}};
+}
+
+static void sort_rows(struct verify_job *j, struct verify_run *run, const struct verify_rows *r,
+                      const struct search_document *documents, struct sorted_keys *out)
+{
+    *out = (struct sorted_keys){
+        .suspects = arena_alloc(run->arena, r->n, sizeof(*out->suspects)),
+        .equal = arena_alloc(run->arena, j->rewrites ? r->n : 1, sizeof(*out->equal))};
     run->rules.version_max = pipeline_stamp_max(run->pipeline);
     for (size_t i = 0; i < r->n; i++) {
         const struct loaded *row = &r->rows[i];
         const bool is_place = r->hits == NULL || str_equal(r->hits[i], row->routing);
 
         if (makes_document(row) && is_equal(run, row, documents++) && is_place) {
-            j->result.documents++;
-            j->result.equal++;
-            verify_trees_note_equal(j, row->id, row->routing, row->body);
-        } else if (is_suspect(row, r->hits)) {
+            add_equal(j, run, r->target, row, documents - 1, out);
+        } else if (is_suspect(j, row, r->hits)) {
             verify_trees_note_suspect(j, row->id);
-            list[(*n_suspects)++] =
+            out->suspects[out->n_suspects++] =
                 (struct verify_key){.id = row->id, .key = row->key, .target = r->target};
         }
     }
-    return list;
 }
 
 bool verify_settle_all(struct verify_job *j, struct verify_run *run, struct verify_key *keys,
@@ -172,14 +198,14 @@ bool verify_compare_rows(struct verify_job *j, struct verify_run *run,
                          const struct verify_rows *r, struct err *err)
 {
     struct search_document *documents = arena_alloc(run->arena, r->n + 1, sizeof(*documents));
-    size_t n;
+    struct sorted_keys keys;
 
     if (!get_documents(run, r->rows, r->n, documents, err))
         return false;
-
-    struct verify_key *suspects = find_suspects(j, run, r, documents, &n);
-
-    return verify_settle_all(j, run, suspects, n, err) && verify_find_orphans(j, run, r, err);
+    sort_rows(j, run, r, documents, &keys);
+    return verify_job_rewrite(j, run, keys.equal, keys.n_equal, err) &&
+           verify_settle_all(j, run, keys.suspects, keys.n_suspects, err) &&
+           verify_find_orphans(j, run, r, err);
 }
 
 void verify_adapt_chunk(struct verify_job *j, size_t rows, size_t bytes)

@@ -157,7 +157,12 @@ bool verify_run_each_group(struct verify_run *run, struct verify_key *keys, size
 bool verify_run_settle(struct verify_run *run, struct err *err) MUST_CHECK;
 /* Have the rows of what differs read again, and look again. Blocks. */
 bool verify_run_repair(struct verify_run *run, struct err *err) MUST_CHECK;
-/* Whether that would write anything. */
+/*
+ * Have the rows of what is equal read again as well, and written; *n: how many more were.
+ * ERR_RETRY unless all of them are. Blocks.
+ */
+bool verify_run_rewrite(struct verify_run *run, uint64_t *n, struct err *err) MUST_CHECK;
+/* Whether a repair would write anything. */
 bool verify_run_has_repairs(const struct verify_run *run);
 /* Whether that would read the row of the key again, now or later. */
 bool verify_may_be_repaired(const struct verify_key *k);

@@ -38,6 +38,7 @@ struct verify_job *verify_job_new(struct coordinator *co, const struct stored_jo
     struct verify_job *j = mem_alloc(1, sizeof(*j));
     const struct str p = stored->parameters;
     struct buf since = {0};
+    struct str keys;
     uint64_t sample = 0;
 
     j->magic = MAGIC_verify_job;
@@ -57,6 +58,9 @@ struct verify_job *verify_job_new(struct coordinator *co, const struct stored_jo
     (void)json_find_bool(p, "/yes", &j->yes);
     (void)json_find_bool(p, "/values", &j->values);
     (void)json_find_u64(p, "/rate", &j->rate);
+    j->rewrites = str_equal(stored->kind, STR(JOB_REFRESH));
+    if (json_find(p, "/keys", &keys))
+        j->keys = arena_copy(j->arena, keys);
     (void)json_find_bool(p, "/for_trees", &j->for_trees);
     j->exchange = str_equal(stored->kind, STR(JOB_EXCHANGE));
     j->by_itself = j->exchange || str_equal(stored->kind, STR(JOB_COMPARE));
@@ -168,14 +172,60 @@ static bool wait_for_queue(struct verify_job *j, struct err *err)
     return true;
 }
 
+/* A paused or held index takes nothing. That is no failure either. */
+static bool wait_for_index(struct verify_job *j, const struct verify_run *run, struct err *err)
+{
+    struct err why = {0};
+    struct hold hold;
+
+    while (holds_find(j->co->holds, run->index, &hold) && hold.is.cure != CURE_SHARDS) {
+        err_set(&why, ERR_RETRY,
+                "index %" STR_FMT " takes nothing now: %s; fix: millrace status",
+                STR_ARG(run->index), hold.is.why.msg);
+        j->show(j, &why);
+        if (verify_job_makes_way(j))
+            return err_set(err, ERR_RETRY, "it is to end");
+        if (stop_wait(j->stop, QUEUE_MS))
+            return err_set(err, ERR_STOP, "stopping");
+    }
+    if (why.kind != ERR_NONE)
+        j->show(j, NULL);
+    return true;
+}
+
+/* Of the run's keys. */
+static bool rewrite(struct verify_job *j, struct verify_run *run, struct err *err)
+{
+    return wait_for_queue(j, err) && wait_for_index(j, run, err) &&
+           verify_run_rewrite(run, &j->result.rewritten, err);
+}
+
+bool verify_job_rewrite(struct verify_job *j, struct verify_run *run, struct verify_key *keys,
+                        size_t n, struct err *err)
+{
+    bool ok = true;
+
+    if (n == 0)
+        return true;
+    run->keys = keys;
+    run->n_keys = n;
+    ok = rewrite(j, run, err);
+    run->keys = NULL;
+    run->n_keys = 0;
+    return ok;
+}
+
 static bool settle_group(struct verify_run *run, void *ctx, struct err *err)
 {
     const struct verify_settling *how = ctx;
 
-    if (!verify_run_settle(run, err))
+    if ((how->job->rewrites && !wait_for_index(how->job, run, err)) ||
+        !verify_run_settle(run, err))
         return false;
     if (how->repair && verify_run_has_repairs(run) &&
         (!wait_for_queue(how->job, err) || !verify_run_repair(run, err)))
+        return false;
+    if (how->job->rewrites && !rewrite(how->job, run, err))
         return false;
     verify_trees_note_run(how->job, run);
     how->add(how->job, run->keys, run->n_keys);

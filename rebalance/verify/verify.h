@@ -43,18 +43,21 @@ bool coordinator_verify(struct coordinator *co, const struct verify_request *r,
 /* What to compare of a whole index, and how. */
 struct verify_order {
     struct str table;
-    uint64_t version;    /* 0: the one that searches use */
-    bool repair, values; /* as above */
-    bool yes;            /* repair however much differs; needs a report of this version */
-    uint64_t rate;       /* documents per second; 0: no limit */
-    bool samples;        /* compare `sample` documents only, and the newest rows */
-    uint64_t sample;     /* 1 to 1,000,000 */
-    struct str where;    /* compare only rows of this table that meet it; empty: all */
-    bool changed;        /* compare only rows that have changed (changed.h) */
-    struct str since;    /* from this time on; empty: since the last good check */
-    bool exchange;       /* compare only what its trees say differs (exchange.c) */
-    bool by_itself;      /* nobody asked for it: it ends where somebody does */
-    bool for_trees;      /* and only because trees are missing: of no use without them */
+    uint64_t version;       /* 0: the one that searches use */
+    bool repair, values;    /* as above */
+    bool yes;               /* repair however much differs; needs a report of this version */
+    uint64_t rate;          /* documents per second; 0: no limit */
+    bool samples;           /* compare `sample` documents only, and the newest rows */
+    uint64_t sample;        /* 1 to 1,000,000 */
+    struct str where;       /* compare only rows of this table that meet it; empty: all */
+    bool changed;           /* compare only rows that have changed (changed.h) */
+    struct str since;       /* from this time on; empty: since the last good check */
+    bool exchange;          /* compare only what its trees say differs (exchange.c) */
+    bool by_itself;         /* nobody asked for it: it ends where somebody does */
+    bool for_trees;         /* and only because trees are missing: of no use without them */
+    bool rewrites;          /* write again also what is equal; repair and yes are set then, */
+    const struct str *keys; /* and either `where` is given, or these `_id`s, */
+    size_t n_keys;          /* at most VERIFY_KEYS_MAX */
 };
 
 /*
@@ -81,6 +84,9 @@ bool coordinator_order_verify(struct coordinator *co, const struct verify_order 
  */
 bool verify_new_version(void *ctx, const struct build_question *q, struct buf *differs,
                         struct err *err) MUST_CHECK;
+/* End the refresh of the table's index, and wait until it has ended. */
+bool coordinator_cancel_refresh(struct coordinator *co, struct str table, struct buf *json,
+                                struct err *err) MUST_CHECK;
 /* The reports that are kept, the newest first. Blocks on the store. */
 bool coordinator_list_reports(struct coordinator *co, struct buf *json,
                               struct err *err) MUST_CHECK;

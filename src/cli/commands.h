@@ -47,6 +47,7 @@ int command_index_set(const struct invocation *inv);
 int command_index_cutover(const struct invocation *inv);
 int command_index_pause(const struct invocation *inv);
 int command_index_resume(const struct invocation *inv);
+int command_index_refresh(const struct invocation *inv);
 int command_index_rollback(const struct invocation *inv);
 int command_index_reset(const struct invocation *inv);
 int command_index_delete(const struct invocation *inv);

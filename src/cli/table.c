@@ -94,6 +94,16 @@ static const struct command_option rollback_options[] = {
     END,
 };
 
+static const struct command_option refresh_options[] = {
+    {"where", 0, "SQL", "the rows that meet this condition", NULL},
+    {"key", 0, "ID", "the row of the document with this _id; may be repeated", NULL},
+    {"rate", 0, "N", "at most N rows per second", NULL},
+    {"wait", 'w', NULL, "follow the job to its end (this is the default)", NULL},
+    {"no-wait", 0, NULL, "start the job and print its id", NULL},
+    {"cancel", 0, NULL, "end the refresh that runs", NULL},
+    END,
+};
+
 static const struct command_option set_options[] = {
     {"rate", 0, "N", "read at most N rows a second; 0: no limit", NULL},
     END,
@@ -465,6 +475,18 @@ static const struct command list[] = {
      "indexes that are held.",
      NEED_DAEMON, command_index_resume, NULL, 1, 1, NO_OPTIONS, "table", false,
      "index resume shop.orders"},
+    {"index refresh", "TABLE", "read some rows again and write their documents",
+     "Writes them into the version that searches use, equal or not, without a new version; "
+     "never over a newer change.  A job of the daemon does it, goes on after a restart, and "
+     "leaves a report (millrace report get).\n\n"
+     "With --where, of the rows that meet the condition now: a document whose row no longer "
+     "meets it stays as it is.  With --key, also the document of a row that is gone: it is "
+     "deleted.  Rows of which documents show a part of this table are not read: name their "
+     "table.\n\n"
+     "Exit code 0: all are written and equal.  1: documents differ still.  2: wrong usage, or "
+     "refused.  75: not all could be judged, or the job was cancelled.",
+     NEED_DAEMON, command_index_refresh, NULL, 1, 1, refresh_options, "table", false,
+     "index refresh shop.orders --key 42 --key 43"},
     {"index rollback", "TABLE", "let searches use an older version again",
      "Returns to a version that was kept current (index.keep_versions, index create --keep): "
      "it has every change, as its own definition shows it.  The present version is kept "

@@ -23,6 +23,7 @@
 struct verify_wish {
     const struct invocation *inv;
     bool keys, all, changed; /* changed: check, not verify */
+    bool refreshes;
     uint64_t rate, version, sample;
 };
 
@@ -147,15 +148,26 @@ static int wait_for_report(struct session *s, const char *table, const char *job
     return code;
 }
 
-static void view_started(struct buf *out, struct render_style style, struct str json)
+static void say_started(struct buf *out, struct render_style style, struct str json,
+                        const char *does)
 {
     buf_append(out, STR("job "));
     render_value(out, style, json, "/job", RENDER_TEXT);
-    buf_append(out, STR(" compares "));
+    buf_append(out, str_from(does));
     render_value(out, style, json, "/index", RENDER_TEXT);
     buf_append(out, STR(": millrace report get "));
     render_value(out, style, json, "/job", RENDER_TEXT);
     buf_append(out, STR(" says how far it is\n"));
+}
+
+static void view_started(struct buf *out, struct render_style style, struct str json)
+{
+    say_started(out, style, json, " compares ");
+}
+
+static void view_refreshing(struct buf *out, struct render_style style, struct str json)
+{
+    say_started(out, style, json, " reads rows again for ");
 }
 
 static int follow(struct session *s, const struct verify_wish *wish, const char *table,
@@ -165,7 +177,8 @@ static int follow(struct session *s, const struct verify_wish *wish, const char 
     int code;
 
     if (invocation_has(wish->inv, "no-wait"))
-        return session_print(wish->inv, started, view_started);
+        return session_print(wish->inv, started,
+                             wish->refreshes ? view_refreshing : view_started);
     (void)json_find_text(started, "/job", &job);
     if (isatty(STDERR_FILENO))
         fprintf(stderr, "millrace: job %s; Ctrl-C leaves it running\n", job.ptr);
@@ -265,6 +278,81 @@ static int verify_all(struct session *s, const struct verify_wish *wish)
         code = verify_each(s, wish, items);
     buf_free(&answer);
     return code;
+}
+
+/* ---- index refresh ---- */
+
+static void view_cancelled(struct buf *out, struct render_style style, struct str json)
+{
+    uint64_t n = 0;
+
+    (void)json_find_u64(json, "/count", &n);
+    render_value(out, style, json, "/index", RENDER_TEXT);
+    buf_append(out, n > 0 ? STR(": its refresh has ended\n")
+                          : STR(": no refresh runs, so nothing was done\n"));
+}
+
+static void put_refresh(struct buf *body, const struct invocation *inv, uint64_t rate)
+{
+    struct json_writer w = {.out = body};
+
+    json_open_object(&w);
+    json_put_u64(&w, STR("rate"), rate);
+    if (invocation_has(inv, "where"))
+        json_put_cstr(&w, STR("where"), invocation_value(inv, "where"));
+    if (invocation_has(inv, "key"))
+        put_keys(&w, inv);
+    json_close_object(&w);
+}
+
+static void refresh_path(struct call *call, const struct invocation *inv)
+{
+    call_path(call, "/api/v1/tables");
+    call_segment(call, inv->args[0]);
+    call_segment(call, "index");
+    call_segment(call, "refresh");
+}
+
+static int refresh(const struct verify_wish *wish)
+{
+    struct call call = {.method = METHOD_POST, .is_question = true};
+    struct session *s = NULL;
+    struct buf answer = {0};
+    struct err err = {0};
+    int code;
+
+    if (!session_open(&s, wish->inv, &err))
+        return command_fail(&err);
+    put_refresh(&call.body, wish->inv, wish->rate);
+    refresh_path(&call, wish->inv);
+    code = session_ask(s, &call, &answer);
+    if (code == EXIT_DONE)
+        code = follow(s, wish, wish->inv->args[0], buf_str(&answer));
+    session_close(s);
+    buf_free(&answer);
+    return code;
+}
+
+int command_index_refresh(const struct invocation *inv)
+{
+    const bool where = invocation_has(inv, "where"), key = invocation_has(inv, "key");
+    struct call call = {.method = METHOD_POST};
+    struct verify_wish wish = {.inv = inv, .refreshes = true};
+    struct err err = {0};
+
+    if (invocation_has(inv, "cancel") && (where || key || invocation_has(inv, "rate")))
+        err_set(&err, ERR_REJECT, "--cancel goes alone");
+    else if (invocation_has(inv, "cancel")) {
+        refresh_path(&call, inv);
+        call_segment(&call, "cancel");
+        return session_run(inv, &call, view_cancelled);
+    } else if (where == key)
+        err_set(&err, ERR_REJECT,
+                "which rows? give either --where SQL or --key ID; all of them are read by "
+                "millrace index create");
+    else if (invocation_number(inv, "rate", &wish.rate, &err))
+        return refresh(&wish);
+    return command_usage(inv, &err);
 }
 
 /* ---- the commands ---- */

@@ -399,6 +399,11 @@ bool coordinator_verify_all(struct coordinator *co, const struct verify_order *o
                             struct buf *json, struct err *err)
 {
     (void)co;
+    if (o->rewrites)
+        return called(json, err, "refresh %.*s n=%zu first=%s rate=%llu where=%.*s",
+                      (int)o->table.len, o->table.ptr, o->n_keys,
+                      o->n_keys > 0 ? o->keys[0].ptr : "", (unsigned long long)o->rate,
+                      (int)o->where.len, o->where.ptr == NULL ? "" : o->where.ptr);
     return called(json, err,
                   "verify_all %.*s repair=%d values=%d yes=%d rate=%llu version=%llu "
                   "sample=%d/%llu where=%.*s",
@@ -406,6 +411,13 @@ bool coordinator_verify_all(struct coordinator *co, const struct verify_order *o
                   (unsigned long long)o->rate, (unsigned long long)o->version, o->samples,
                   (unsigned long long)o->sample, (int)o->where.len,
                   o->where.ptr == NULL ? "" : o->where.ptr);
+}
+
+bool coordinator_cancel_refresh(struct coordinator *co, struct str table, struct buf *json,
+                                struct err *err)
+{
+    (void)co;
+    return called(json, err, "cancel refresh %.*s", (int)table.len, table.ptr);
 }
 
 bool coordinator_trace(struct coordinator *co, const struct trace_request *r, struct buf *json,

@@ -267,7 +267,7 @@ def test_every_command_prints_json_of_its_documented_form(w):
         ("job", ["job", "list"]), ("status", ["status"]), ("index-set", ["index", "set", part, "--rate", "0"]),
         ("index-reset", ["index", "reset", part, "--yes"]), ("version", ["index", "create", part]),
         ("export", ["export"]), ("doctor", ["doctor"]), ("explain", ["explain", part, "1"]), ("verify", ["verify", part, "--key", "1", "--values"]),
-        ("trace", ["trace", part, "1", "--log"]), ("verify", ["verify", part]), ("verify", ["verify", part, "--sample", "5"]), ("verify", ["verify", part, "--where", "id > 0"]), ("version", ["index", "create", f"{w.schema}.kind"]), ("verify", ["check", f"{w.schema}.kind"]), ("report", ["report", "list"]), ("verify-start", ["verify", part, "--rate", "1", "--no-wait"]),
+        ("trace", ["trace", part, "1", "--log"]), ("verify", ["verify", part]), ("verify", ["verify", part, "--sample", "5"]), ("verify", ["verify", part, "--where", "id > 0"]), ("version", ["index", "create", f"{w.schema}.kind"]), ("verify", ["check", f"{w.schema}.kind"]), ("report", ["report", "list"]), ("verify", ["index", "refresh", part, "--where", "id < 5"]), ("index-refresh", ["index", "refresh", part, "--key", "1", "--no-wait"]), ("index-refresh-cancel", ["index", "refresh", part, "--cancel"]), ("verify-start", ["verify", part, "--rate", "1", "--no-wait"]),
         ("verify-progress", ["report", "get", lambda: next(j["id"] for j in daemon.json("job", "list")["items"] if j["kind"] == "verify")]),
         ("mapping", ["mapping", part]),
         ("columns", ["table", "columns", "generate", part]),

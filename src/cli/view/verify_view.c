@@ -141,6 +141,19 @@ static void add_checked(struct buf *out, struct render_style style, struct str o
     buf_free(&since);
 }
 
+static void say_rewritten(struct buf *out, struct str json)
+{
+    uint64_t equal = 0, repaired = 0;
+
+    if (json_find_u64(json, "/rewritten", &equal) && equal > 0) {
+        (void)json_find_u64(json, "/repaired", &repaired);
+        buf_printf(out,
+                   "  %" PRIu64 " were read again and written; %" PRIu64
+                   " of them differed before\n",
+                   equal + repaired, repaired);
+    }
+}
+
 void view_verify(struct buf *out, struct render_style style, struct str json)
 {
     bool compared = true;
@@ -167,6 +180,7 @@ void view_verify(struct buf *out, struct render_style style, struct str json)
     json_find_bool(json, "/values_compared", &compared);
     if (!compared)
         buf_append(out, STR("  values are not compared: `mapping` changes _source\n"));
+    say_rewritten(out, json);
     view_differences(out, style, json);
     view_each(out, style, json, "/apart", add_apart);
     say_more(out, json);

@@ -6,4 +6,5 @@ libmillrace_a_SOURCES += \
 	%D%/node_file.c %D%/node_file.h \
 	%D%/seal.c %D%/seal.h \
 	%D%/secret_file.c %D%/secret_file.h \
-	%D%/whole_file.c %D%/whole_file.h
+	%D%/whole_file.c %D%/whole_file.h \
+	%D%/zone_file.c %D%/zone_file.h

@@ -11,4 +11,6 @@ libmillrace_a_SOURCES += \
 	%D%/variable.c %D%/variable.h \
 	%D%/yaml.c %D%/yaml.h \
 	%D%/yaml_name.c %D%/yaml_name.h \
-	%D%/yaml_read.c %D%/yaml_read.h
+	%D%/yaml_read.c %D%/yaml_read.h \
+	%D%/zone.c %D%/zone.h \
+	%D%/zone_rule.c %D%/zone_rule.h

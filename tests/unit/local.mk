@@ -211,6 +211,7 @@ unit_tests += \
 	%D%/test_watch \
 	%D%/test_worker_backlog \
 	%D%/test_yaml \
+	%D%/test_zone \
 	%D%/test_zookeeper_name
 
 EXTRA_DIST += \

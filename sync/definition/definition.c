@@ -33,6 +33,11 @@ void definitions_unref(struct definitions *d)
     free(d);
 }
 
+struct str topic_day_zone(const struct topic_definition *t)
+{
+    return t->day_zone.len > 0 ? t->day_zone : t->time_zone.len > 0 ? t->time_zone : STR("UTC");
+}
+
 const struct topic_definition *definitions_topic(const struct definitions *d, struct str name)
 {
     for (size_t i = 0; i < d->n_topics; i++)

@@ -46,7 +46,7 @@ struct topic_definition {
     struct server_definition server;
     uint32_t server_id; /* 0: generate one and keep it in the store */
     struct str start;   /* now (default), FILE:POSITION or a GTID set */
-    struct str group, time_zone, description;
+    struct str group, time_zone, day_zone, description;
     enum zero_date zero_date;
     enum on_gap on_gap;
 };
@@ -195,6 +195,8 @@ struct definitions *definitions_ref(struct definitions *d) RETURNS_NONNULL;
 void definitions_unref(struct definitions *d); /* NULL is allowed */
 
 const struct topic_definition *definitions_topic(const struct definitions *d, struct str name);
+/* The zone of its days: "UTC", "+08:00", "Europe/Berlin"; borrowed. */
+struct str topic_day_zone(const struct topic_definition *t);
 const struct database_definition *definitions_database(const struct definitions *d,
                                                        struct str name);
 /* Call once all tables are added: none may move after this.  Enables look-ups by name. */

@@ -81,6 +81,9 @@ static const struct form_field topic_fields[] = {
      .rule = rule_time_zone,
      .help = "Time zone of DATETIME values: UTC or an offset like +08:00; default: they are "
              "written without one."},
+    {"day_zone", FORM_TEXT, 0, AT(topic_definition, day_zone), .rule = rule_day_zone,
+     .help = "The zone of the days that `millrace replay` reads again: UTC, an offset or a "
+             "name of the daemon's zone data (Europe/Berlin); default: `time_zone`, else UTC."},
     {"zero_date", FORM_CHOICE, FORM_REBUILD, AT(topic_definition, zero_date),
      .choices = zero_dates, .preset = "null", .help = "What a zero or partial date becomes."},
     {"on_gap", FORM_CHOICE, 0, AT(topic_definition, on_gap), .choices = on_gaps,

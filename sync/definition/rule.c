@@ -2,6 +2,8 @@
 
 #include "sync/definition/rule.h"
 
+#include "src/file/zone_file.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -269,6 +271,13 @@ const char *rule_time_zone(struct str text)
     if ((text.ptr[1] - '0') * 10 + (text.ptr[2] - '0') > 14 || text.ptr[4] > '5')
         return "is not a time zone: offsets go from -14:00 to +14:00";
     return NULL;
+}
+
+const char *rule_day_zone(struct str text)
+{
+    return zone_name_is_fine(text) ? NULL
+                                   : "is not a time zone: use `UTC`, an offset like +08:00 or "
+                                     "a name like Europe/Berlin";
 }
 
 const char *rule_environment(struct str text)

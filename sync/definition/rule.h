@@ -37,6 +37,7 @@ const char *rule_address(struct str text);
 const char *rule_start(struct str text);
 /* UTC or an offset, +08:00 */
 const char *rule_time_zone(struct str text);
+const char *rule_day_zone(struct str text);
 /* The name of an environment variable. */
 const char *rule_environment(struct str text);
 

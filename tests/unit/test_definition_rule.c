@@ -240,6 +240,28 @@ static void the_functions_of_expressions_are_in_order_and_there_once(void **stat
     assert_false(expression_function_is_steady(STR("")));
 }
 
+static void zones_of_days_may_have_names(void **state)
+{
+    static const struct rule_case zones[] = {
+        {"UTC", true},
+        {"+08:00", true},
+        {"-03:30", true},
+        {"Europe/Berlin", true},
+        {"America/Argentina/Salta", true},
+        {"Etc/GMT+5", true},
+        {"", false},
+        {"+8:00", false},
+        {"../etc/passwd", false},
+        {"/etc/passwd", false},
+        {"Europe//Berlin", false},
+        {"Europe/", false},
+        {"Europe Berlin", false},
+    };
+
+    (void)state;
+    check(rule_day_zone, zones, ARRAY_LEN(zones));
+}
+
 static void names_fields_and_zones_keep_their_forms(void **state)
 {
     static const struct rule_case names[] = {{"shop", true}, {"Shop-1_a", true},
@@ -282,6 +304,7 @@ int main(void)
         cmocka_unit_test(an_expression_says_the_same_as_long_as_its_row_does),
         cmocka_unit_test(the_functions_of_expressions_are_in_order_and_there_once),
         cmocka_unit_test(names_fields_and_zones_keep_their_forms),
+        cmocka_unit_test(zones_of_days_may_have_names),
     };
     return cmocka_run_group_tests_name("definition_rule", tests, NULL, NULL);
 }

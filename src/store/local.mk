@@ -9,6 +9,7 @@ libmillrace_a_SOURCES += \
 	%D%/followed.c %D%/followed.h \
 	%D%/gone.c %D%/gone.h \
 	%D%/index.c \
+	%D%/midnight.c %D%/midnight.h \
 	%D%/migrate.c %D%/migrate.h \
 	%D%/mysql.c \
 	%D%/mysql_alone.c %D%/mysql_alone.h \

@@ -26,6 +26,7 @@ static bool drop_position(struct store *s, const struct topic_reset *r, struct e
 {
     return store_run(s, "DELETE FROM fan_out WHERE topic = ?", BINDS(TEXT(r->topic)), err) &&
            store_run(s, "DELETE FROM gone WHERE topic = ?", BINDS(TEXT(r->topic)), err) &&
+           store_run(s, "DELETE FROM midnight WHERE topic = ?", BINDS(TEXT(r->topic)), err) &&
            store_run(s, "DELETE FROM checkpoint WHERE topic = ?", BINDS(TEXT(r->topic)), err) &&
            store_write_value(s, r->start.name, r->start.content, err);
 }

@@ -9,6 +9,7 @@
 #include "src/store/core.h"
 #include "src/store/fan_out.h"
 #include "src/store/gone.h"
+#include "src/store/midnight.h"
 #include "src/store/purged.h"
 #include "src/store/reset.h"
 #include "src/store/retired.h"
@@ -62,6 +63,14 @@ static const struct fan_out_owner *fan_out_owner(void)
     o.term = topic_term;
     return &o;
 }
+static const struct midnight_owner *midnight_owner(void)
+{
+    static struct midnight_owner o = {{"shop", 4}, {"UTC", 3}, 0};
+
+    o.term = topic_term;
+    return &o;
+}
+static const struct stored_midnight a_midnight = {20000, 1, {"binlog.000001", 13}, 4};
 static const struct stored_gone a_gone = {
     .index = {"orders", 6}, .version = 1, .member = {"shop.orders", 11}, .doc_id = {"1", 1}};
 static const struct stored_fan_out a_fan_out = {.topic = {"shop", 4},
@@ -119,6 +128,7 @@ CALL(put_purged, &a_purged, 1, err)
 CALL(delete_purged_index, CONCRETE, err)
 CALL(put_gone, gone_owner(), &a_gone, 1, err)
 CALL(end_gone, gone_owner(), &a_gone, 1, err)
+CALL(put_midnights, midnight_owner(), &a_midnight, 1, err)
 CALL(put_fan_outs, topic_term, &a_fan_out, 1, err)
 CALL(begin_fan_outs, fan_out_owner(), &a_fan_out, 1, 1, 1, err)
 CALL(save_fan_outs, fan_out_owner(), 1, STR("c"), 1, 1, err)
@@ -326,6 +336,7 @@ static const struct {
     {"delete_purged_index", call_delete_purged_index, OWNER},
     {"put_gone", call_put_gone, OWNER},
     {"end_gone", call_end_gone, OWNER},
+    {"put_midnights", call_put_midnights, OWNER},
     {"put_fan_outs", call_put_fan_outs, OWNER},
     {"begin_fan_outs", call_begin_fan_outs, OWNER},
     {"save_fan_outs", call_save_fan_outs, OWNER},
@@ -419,9 +430,9 @@ static void look_at_header(const char *name)
 
 static void every_call_of_the_headers_is_known(void **state)
 {
-    static const char *const headers[] = {"store", "build_log", "change", "owned",   "fan_out",
-                                          "gone",  "purged",    "reset",  "retired", "told",
-                                          "turn",  "waiting",   "wish"};
+    static const char *const headers[] = {
+        "store",  "midnight", "build_log", "change", "owned", "fan_out", "gone",
+        "purged", "reset",    "retired",   "told",   "turn",  "waiting", "wish"};
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(headers); i++)

@@ -176,12 +176,13 @@ static bool start_pipeline(struct coordinator *co, struct topic *t,
     NEEDS(co->admin_lock)
 {
     struct server_access *server = NULL;
-    struct buf start = {0}, spill = {0};
+    struct buf start = {0}, spill = {0}, zone = {0};
     struct replica_identity replica;
     uint64_t epoch;
     struct pipeline *p = NULL;
 
     buf_printf(&spill, "%s/spill", co->opt.data_dir);
+    buf_append(&zone, topic_day_zone(d));
 
     bool ok = coordinator_own_topic(co, t, err) &&
               server_access_new(&server, d, NULL, co->opt.data_dir, err) &&
@@ -194,6 +195,7 @@ static bool start_pipeline(struct coordinator *co, struct topic *t,
                                .server = server,
                                .server_id = replica.server_id,
                                .uuid = replica.uuid,
+                               .day_zone = zone.ptr,
                                .epoch = epoch,
                                .term = t->term,
                                .event_max = co->opt.event_max,
@@ -220,6 +222,7 @@ static bool start_pipeline(struct coordinator *co, struct topic *t,
     server_access_unref(server);
     buf_free(&start);
     buf_free(&spill);
+    buf_free(&zone);
     return ok;
 }
 

@@ -3,6 +3,7 @@
 #include "sync/change/builder.h"
 
 #include "src/base/buf.h"
+#include "src/base/clock.h"
 #include "src/base/failpoint.h"
 #include "src/base/log.h"
 #include "src/base/magic.h"
@@ -12,6 +13,7 @@
 #include "sync/change/table_stops.h"
 #include "sync/change/writer.h"
 #include "sync/change/xa/deferred_rows.h"
+#include "sync/checkpoint/midnights.h"
 #include "sync/checkpoint/progress.h"
 #include "sync/checkpoint/read_position.h"
 #include "sync/decode/transaction.h"
@@ -40,6 +42,7 @@ struct builder {
     uint64_t skip_to;
     uint64_t at;      /* the current step */
     uint64_t handled; /* the last event processed completely */
+    int64_t time_s;   /* the latest of the running transaction's events */
     bool busy;        /* atomic: processing an event, or waiting for room for its writes */
     bool faulty;      /* read nothing until the next dump */
     struct stop discarding;
@@ -94,6 +97,7 @@ void builder_begin(struct builder *b, const struct position *start,
     b->reader = fresh;
     b->faulty = false;
     b->has_wait = false;
+    b->time_s = 0;
     log_place_begin(&b->place, start->file.len == 0);
     deferred_rows_begin(b->deferred);
     progress_abandon(b->opt.progress);
@@ -311,8 +315,23 @@ static bool on_statement(struct builder *b, const struct step *step, uint64_t ve
     return b->opt.on_ddl(b->opt.ctx, ddl, err);
 }
 
+/* Rows that were prepared before take effect at or after it. */
+static void pass_midnight(struct builder *b, const struct step *step)
+{
+    struct commit_position from = {.file_number = b->place.file_number, .offset = step->begin};
+
+    (void)!progress_held(b->opt.progress, &from);
+    midnights_pass(b->opt.midnights, &(struct midnight_passing){.time = b->time_s,
+                                                                .now = clock_wall_ms() / 1000,
+                                                                .file_number = from.file_number,
+                                                                .offset = from.offset});
+}
+
 static void end_transaction(struct builder *b, const struct step *step)
 {
+    if (b->opt.midnights != NULL && step->ends && step->begin != 0 && b->time_s != 0)
+        pass_midnight(b, step);
+    b->time_s = 0;
     log_place_end(&b->place, step);
     b->has_wait = false;
     count(&b->status.transactions);
@@ -390,6 +409,7 @@ static bool on_break(struct builder *b, const struct step *step, uint64_t versio
              KV("offset", step->event.start));
     log_place_break(&b->place);
     b->has_wait = false;
+    b->time_s = 0;
     read_position_set_gtids(b->opt.reader, log_reader_executed(b->reader));
     return deferred_rows_break(b->deferred, step, version, version <= b->skip_to, err);
 }
@@ -405,8 +425,12 @@ static bool on_step(struct builder *b, const struct step *step, struct err *err)
         return false;
     if (!log_place_check(&b->place, step, b->raw, err))
         return false;
-    if (step->begins)
+    if (step->begins) {
         read_position_add_gtid(b->opt.reader, &step->gtid, version);
+        b->time_s = 0; /* of a file's format, for example */
+    }
+    if (step->event.end != 0 && (int64_t)step->event.time > b->time_s)
+        b->time_s = step->event.time;
     if (!on_content(b, step, version, err))
         return false;
     if ((step->ends && step->event.end != 0) || log_place_opens_file(&b->place, step))

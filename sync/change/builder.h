@@ -28,6 +28,7 @@ struct cascades;
 struct fan_out;
 struct gtid_set;
 struct handoff;
+struct midnights;
 struct position;
 struct read_position;
 struct reread;
@@ -41,6 +42,7 @@ struct builder_options {
     struct handoff *handoff;
     struct delivery *delivery;
     struct progress *progress;
+    struct midnights *midnights; /* NULL: nobody asks where days begin */
     struct read_position *reader;
     struct reread *reread;
     struct cascades *cascades;

@@ -5,6 +5,7 @@ libmillrace_a_SOURCES += \
 	%D%/fingerprint.c %D%/fingerprint.h \
 	%D%/grace_period.c %D%/grace_period.h \
 	%D%/lag.c %D%/lag.h \
+	%D%/midnights.c %D%/midnights.h \
 	%D%/outcome.h \
 	%D%/progress.c %D%/progress.h \
 	%D%/read_position.c %D%/read_position.h \

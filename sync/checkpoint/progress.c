@@ -211,6 +211,16 @@ void progress_release(struct progress *p, uint64_t hold)
     p->released[p->n_released++] = hold;
 }
 
+bool progress_held(struct progress *p, struct commit_position *out)
+{
+    lock_acquire(&p->lock);
+
+    const bool is_held = safe_point_held(p->safe, out);
+
+    lock_release(&p->lock);
+    return is_held;
+}
+
 void progress_abandon(struct progress *p)
 {
     if (p->running != 0)

@@ -43,6 +43,11 @@ void progress_commit(struct progress *p, const struct commit_position *end);
 uint64_t progress_hold(struct progress *p);
 /* End the hold once the current transaction is done. */
 void progress_release(struct progress *p, uint64_t hold);
+/*
+ * Get the first place that is held: where the rows begin that have not taken effect before the
+ * current transaction.  Returns false if none is.
+ */
+bool progress_held(struct progress *p, struct commit_position *out) MUST_CHECK;
 
 /*
  * The stream restarts at a transaction's beginning: what the current one opened still counts,

@@ -174,3 +174,13 @@ size_t safe_point_holds(const struct safe_point *s)
 {
     return s->n_holds;
 }
+
+bool safe_point_held(const struct safe_point *s, struct commit_position *out)
+{
+    for (size_t i = 0; i < s->n_holds; i++)
+        if (!s->holds[i].released) {
+            *out = s->holds[i].at;
+            return true;
+        }
+    return false;
+}

@@ -69,5 +69,7 @@ bool safe_point_take(struct safe_point *s, struct commit_position *out,
                      struct gtid_set *executed);
 
 size_t safe_point_holds(const struct safe_point *s);
+/* Get the first place that is held and not released; false: none is. */
+bool safe_point_held(const struct safe_point *s, struct commit_position *out) MUST_CHECK;
 
 #endif

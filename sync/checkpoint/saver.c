@@ -12,9 +12,11 @@
 #include "src/base/mem.h"
 #include "src/base/thread.h"
 #include "src/mysql/mysql.h"
+#include "src/store/midnight.h"
 #include "src/store/store.h"
 #include "sync/checkpoint/dump_watch.h"
 #include "sync/checkpoint/fingerprint.h"
+#include "sync/checkpoint/midnights.h"
 #include "sync/checkpoint/progress.h"
 #include "sync/checkpoint/read_position.h"
 #include "sync/checkpoint/save_due.h"
@@ -178,11 +180,70 @@ static void keep_error(struct saver *s, const struct err *err)
     lock_release(&s->lock);
 }
 
-static bool is_due(const struct saver *s, const struct snapshot *snap, size_t tombstones)
-    NEEDS(s->saving)
+/* What must be in the store before the position. */
+struct ahead {
+    struct stored_tombstone *tombstones;
+    size_t n_tombstones;
+    struct midnight midnights[MIDNIGHTS_MAX];
+    size_t n_midnights;
+};
+
+static void take_ahead(struct saver *s, struct arena *a, struct ahead *out)
 {
-    return tombstones > 0 || s->error.kind != ERR_NONE ||
+    out->n_tombstones = progress_take_tombstones(s->opt.progress, a, &out->tombstones);
+    out->n_midnights =
+        s->opt.midnights == NULL ? 0 : midnights_take(s->opt.midnights, out->midnights);
+}
+
+static bool store_midnights(struct saver *s, struct arena *a, const struct snapshot *snap,
+                            const struct ahead *ahead, struct err *err)
+{
+    const struct midnight_owner owner = {.topic = str_from(s->opt.topic),
+                                         .zone = str_from(s->opt.day_zone),
+                                         .term = s->opt.term};
+    struct stored_midnight rows[MIDNIGHTS_MAX];
+    const struct str base = position_file_base(snap->cp.file);
+
+    for (size_t i = 0; i < ahead->n_midnights; i++) {
+        const struct midnight *m = &ahead->midnights[i];
+        struct buf file = {0};
+
+        buf_printf(&file, "%" STR_FMT ".%06u", STR_ARG(base), m->file_number);
+        rows[i] = (struct stored_midnight){m->day, s->opt.epoch, arena_copy(a, buf_str(&file)),
+                                           m->offset};
+        buf_free(&file);
+    }
+    if (!store_put_midnights(s->opt.store, &owner, rows, ahead->n_midnights, err))
+        return false;
+    if (ahead->n_midnights > 0)
+        midnights_forget(s->opt.midnights, rows[ahead->n_midnights - 1].day);
+    return true;
+}
+
+static bool is_due(const struct saver *s, const struct snapshot *snap,
+                   const struct ahead *ahead) NEEDS(s->saving)
+{
+    return ahead->n_tombstones > 0 || ahead->n_midnights > 0 || s->error.kind != ERR_NONE ||
            save_due_is(&s->due, snap->file_number, clock_mono_ms());
+}
+
+static bool store_all(struct saver *s, struct arena *a, const struct snapshot *snap,
+                      const struct ahead *ahead, struct err *err) NEEDS(s->saving)
+{
+    FAILPOINT(position_due);
+    if (s->opt.saves != NULL)
+        s->opt.saves(s->opt.ctx);
+
+    const bool ok = store_midnights(s, a, snap, ahead, err) &&
+                    store_save_checkpoint(s->opt.store, s->opt.term, &snap->cp,
+                                          ahead->tombstones, ahead->n_tombstones, err);
+
+    FAILPOINT(position_stored);
+    if (ok)
+        save_due_saved(&s->due, snap->file_number);
+    else
+        progress_return_tombstones(s->opt.progress, ahead->tombstones, ahead->n_tombstones);
+    return ok;
 }
 
 /* If a save fails, the mark is kept and the next save writes it. */
@@ -190,7 +251,6 @@ static bool save(struct saver *s, bool always, struct err *err)
 {
     struct arena *a = arena_new();
     struct snapshot snap = {0};
-    struct stored_tombstone *tombstones;
     bool ok = true;
 
     lock_acquire(&s->saving);
@@ -200,18 +260,11 @@ static bool save(struct saver *s, bool always, struct err *err)
     take_snapshot(s, &snap);
     save_due_note(&s->due, snap.move, all_done, clock_mono_ms());
     if (snap.known) {
-        const size_t n = progress_take_tombstones(s->opt.progress, a, &tombstones);
+        struct ahead ahead;
 
-        if (always || is_due(s, &snap, n)) {
-            FAILPOINT(position_due);
-            if (s->opt.saves != NULL)
-                s->opt.saves(s->opt.ctx);
-            ok = store_save_checkpoint(s->opt.store, s->opt.term, &snap.cp, tombstones, n, err);
-            FAILPOINT(position_stored);
-            if (ok)
-                save_due_saved(&s->due, snap.file_number);
-            else
-                progress_return_tombstones(s->opt.progress, tombstones, n);
+        take_ahead(s, a, &ahead); /* after the position, so that all before it are there */
+        if (always || is_due(s, &snap, &ahead)) {
+            ok = store_all(s, a, &snap, &ahead, err);
             keep_error(s, ok ? &(struct err){0} : err);
         }
     }

@@ -22,6 +22,7 @@
 struct gtid_set;
 struct commit_position;
 struct known_server;
+struct midnights;
 struct progress;
 struct read_position;
 struct saver;
@@ -32,6 +33,8 @@ struct saver_options {
     const char *topic;
     struct store *store;
     struct progress *progress;
+    struct midnights *midnights; /* stored before a position that passes them; may be NULL */
+    const char *day_zone;        /* whose midnights they are */
     struct read_position *reader;
     struct server_access *server;
     struct known_server *known;

@@ -3,6 +3,7 @@
 #include "src/base/clock.h"
 #include "src/base/log.h"
 #include "src/base/magic.h"
+#include "sync/checkpoint/midnights.h"
 #include "sync/checkpoint/progress.h"
 #include "sync/checkpoint/read_position.h"
 #include "sync/checkpoint/saver.h"
@@ -151,6 +152,7 @@ void pipeline_unref(struct pipeline *p)
     handoff_free(p->handoff);
     stream_pause_free(p->pause);
     progress_free(p->progress);
+    midnights_free(p->midnights);
     read_position_free(p->reader);
     wanted_versions_free(p->wanted);
     access_denied_free(p->denied);
@@ -161,6 +163,7 @@ void pipeline_unref(struct pipeline *p)
     stop_fini(&p->stop);
     free(p->topic);
     free(p->start_at);
+    free(p->day_zone);
     free(p->uuid);
     MAGIC_END(pipeline, p);
     free(p);

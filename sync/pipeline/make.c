@@ -1,9 +1,14 @@
 #include "config.h"
 
+#include "src/base/arena.h"
 #include "src/base/clock.h"
 #include "src/base/log.h"
 #include "src/base/magic.h"
 #include "src/base/mem.h"
+#include "src/file/zone_file.h"
+#include "src/format/zone.h"
+#include "src/store/midnight.h"
+#include "sync/checkpoint/midnights.h"
 #include "sync/checkpoint/progress.h"
 #include "sync/checkpoint/read_position.h"
 #include "sync/checkpoint/saver.h"
@@ -280,6 +285,46 @@ static void make_followers(struct pipeline *p)
                                                     .denied = p->denied});
 }
 
+static bool begins_now(const struct pipeline *p)
+{
+    return !p->start.known && !p->start.by_gtids && dump_start_is_now(p->start_at);
+}
+
+/* The last day whose midnight is known; INT64_MIN: none is. */
+static bool find_last_day(const struct pipeline *p, const struct zone *zone, int64_t *day,
+                          struct err *err)
+{
+    const int64_t now_ms = clock_wall_ms(), event_ms = p->start.position.event_ms;
+    const int64_t begins_ms = begins_now(p) || event_ms > now_ms ? now_ms : event_ms;
+    struct arena *a = arena_new();
+    struct stored_midnight *m;
+    size_t n = 0;
+    const bool ok = store_load_midnights(p->opt.store, a, str_from(p->topic),
+                                         str_from(p->day_zone), &m, &n, err);
+
+    *day = n > 0 ? m[n - 1].day : begins_ms > 0 ? zone_day(zone, begins_ms / 1000) : INT64_MIN;
+    arena_free(a);
+    return ok;
+}
+
+/* A zone that this machine does not know stops nobody: its days cannot be replayed. */
+static bool make_midnights(struct pipeline *p, struct err *err)
+{
+    struct zone *zone = NULL;
+    int64_t day = INT64_MIN;
+    struct err why = {0};
+
+    if (!zone_open(str_from(p->day_zone), &zone, &why))
+        log_failure(LOG_WARN, &why, "the topic's days are not kept for millrace replay",
+                    KV("topic", (const char *)p->topic));
+    else if (!find_last_day(p, zone, &day, err)) {
+        zone_free(zone);
+        return false;
+    }
+    p->midnights = midnights_new(zone, day);
+    return true;
+}
+
 static void make_builder(struct pipeline *p)
 {
     const struct pipeline_options *o = &p->opt;
@@ -291,6 +336,7 @@ static void make_builder(struct pipeline *p)
                                                        .handoff = p->handoff,
                                                        .delivery = o->delivery,
                                                        .progress = p->progress,
+                                                       .midnights = p->midnights,
                                                        .reader = p->reader,
                                                        .reread = p->reread,
                                                        .cascades = p->cascades,
@@ -331,17 +377,14 @@ static size_t repeats(void *ctx)
     return delivery_repeats(p->opt.delivery);
 }
 
-static bool begins_now(const struct pipeline *p)
-{
-    return !p->start.known && !p->start.by_gtids && dump_start_is_now(p->start_at);
-}
-
 static void make_saver(struct pipeline *p)
 {
     p->saver =
         saver_new(&(struct saver_options){.topic = p->topic,
                                           .store = p->opt.store,
                                           .progress = p->progress,
+                                          .midnights = p->midnights,
+                                          .day_zone = p->day_zone,
                                           .reader = p->reader,
                                           .server = p->opt.server,
                                           .known = p->known,
@@ -395,10 +438,12 @@ bool pipeline_new(struct pipeline **out, const struct pipeline_options *opt, str
     p->topic = mem_copy(opt->topic);
     p->start_at = mem_copy(opt->start_at != NULL ? opt->start_at : "");
     p->uuid = mem_copy(opt->uuid);
+    p->day_zone = mem_copy(opt->day_zone);
     server_access_ref(opt->server);
     stop_init(&p->stop);
     lock_init(&p->lock, LOCK_private);
-    if (!start_point_load(&p->start, opt->store, p->topic, opt->epoch, err)) {
+    if (!start_point_load(&p->start, opt->store, p->topic, opt->epoch, err) ||
+        !make_midnights(p, err)) {
         pipeline_unref(p);
         return err_wrap(err, "topic %s", opt->topic);
     }

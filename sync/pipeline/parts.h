@@ -30,12 +30,13 @@ struct pipeline {
     enum magic magic;
     unsigned refs; /* atomic */
     struct pipeline_options opt;
-    char *topic, *start_at, *uuid;
+    char *topic, *start_at, *uuid, *day_zone;
     struct start_point start;
     struct known_server *known;
     struct wanted_versions *wanted;
     struct handoff *handoff;
     struct progress *progress;
+    struct midnights *midnights;
     struct stream_pause *pause;
     struct read_position *reader;
     struct access_denied *denied;

@@ -45,7 +45,8 @@ struct pipeline_options {
     struct server_access *server;
     uint32_t server_id;
     const char *uuid;
-    uint64_t epoch; /* of a fresh start; otherwise the checkpoint's epoch counts */
+    const char *day_zone; /* of its days (topic_day_zone()) */
+    uint64_t epoch;       /* of a fresh start; otherwise the checkpoint's epoch counts */
     uint64_t term;
     size_t event_max;
     const char *spill_folder; /* as in struct builder_options */

@@ -115,6 +115,7 @@ unit_tests += \
 	%D%/test_mem \
 	%D%/test_membership \
 	%D%/test_metric \
+	%D%/test_midnights \
 	%D%/test_minute \
 	%D%/test_mysql_login \
 	%D%/test_nearest \

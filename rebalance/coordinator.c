@@ -14,6 +14,7 @@
 #include "rebalance/fill/fills.h"
 #include "rebalance/member/cluster_zookeeper.h"
 #include "rebalance/poll/sync.h"
+#include "rebalance/replay/replay.h"
 #include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/tell/tell.h"
@@ -126,6 +127,7 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
     co->route_retry = route_retry_new();
     co->settings_sync = settings_sync_new();
     co->verifies = verify_jobs_new();
+    co->day_replays = day_replays_new();
     co->compare_version = verify_new_version;
     co->settings = live_settings_new(opt->configuration);
     co->opt.configuration = NULL; /* was borrowed */
@@ -181,6 +183,7 @@ void coordinator_close(struct coordinator *co)
     route_retry_free(co->route_retry);
     settings_sync_free(co->settings_sync);
     verify_jobs_free(co->verifies);
+    day_replays_free(co->day_replays);
     trees_free(co->trees);
     live_settings_free(co->settings);
     stored_state_free(co->stored);
@@ -338,6 +341,7 @@ bool coordinator_start(struct coordinator *co, struct err *err)
     co->thread = thread_start("coordinator", coordinator_main, co);
     coordinator_start_syncs(co);
     coordinator_start_replays(co);
+    coordinator_start_day_replays(co);
     engine_watch_start(co->engine_watch);
     store_watch_start(co->store_watch);
     coordinator_start_telling(co);
@@ -469,6 +473,7 @@ static void end_verifies(struct coordinator *co)
 static void end_threads(struct coordinator *co)
 {
     coordinator_join_syncs(co);
+    coordinator_join_day_replays(co);
     coordinator_join_replays(co);
     engine_watch_join(co->engine_watch);
     store_watch_join(co->store_watch);

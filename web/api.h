@@ -83,6 +83,7 @@ void api_index_delete(struct api_call *c);
 /* Documents of the table args[0]. */
 void api_verify(struct api_call *c);
 void api_trace(struct api_call *c);
+void api_replay(struct api_call *c);
 void api_reports(struct api_call *c);
 void api_report(struct api_call *c); /* of the job args[0] */
 

@@ -2,6 +2,7 @@
 
 #include "web/api.h"
 
+#include "rebalance/replay/replay.h"
 #include "rebalance/state/coordinator.h"
 #include "rebalance/trace/trace.h"
 #include "rebalance/verify/verify.h"
@@ -120,6 +121,21 @@ void api_index_refresh_cancel(struct api_call *c)
         coordinator_cancel_refresh(c->api->coordinator, c->args[0], &c->res->body, &err);
 
     answer(c, 200, ok, &err);
+    cJSON_Delete(body);
+}
+
+void api_replay(struct api_call *c)
+{
+    static const char *const members[] = {"day", "rate", NULL};
+    struct replay_order o = {.table = c->args[0]};
+    struct err err = {0};
+    cJSON *body = NULL;
+    bool ok = body_parse(&body, c->req, members, &err);
+
+    o.has_rate = ok && cJSON_HasObjectItem(body, "rate");
+    ok = ok && body_str(body, "day", &o.day, &err) && body_uint(body, "rate", &o.rate, &err);
+    answer(c, 202, ok && coordinator_replay_day(c->api->coordinator, &o, &c->res->body, &err),
+           &err);
     cJSON_Delete(body);
 }
 

@@ -93,6 +93,8 @@ static const struct route table[] = {
 
     {METHOD_POST, "/api/v1/tables/{name}/verify", ROLE_OPERATOR, api_verify, NULL, BODY,
      CONCERNS_TABLE, 0, "compare documents with their rows"},
+    {METHOD_POST, "/api/v1/tables/{name}/replay", ROLE_OPERATOR, api_replay, NULL, BODY,
+     CONCERNS_TABLE, 0, "read and write again what changed on a day"},
     {METHOD_GET, "/api/v1/tables/{name}/trace", ROLE_OPERATOR, api_trace, NULL, 0,
      CONCERNS_TABLE, MAY_REPEAT, "why a document is, or is not, as its row"},
     {METHOD_POST, "/api/v1/tables/{name}/index", ROLE_OPERATOR, api_index_create, NULL, BODY,

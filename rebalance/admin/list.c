@@ -194,8 +194,31 @@ static void look_at_unknown(struct lister *l, const struct stored_job *j, struct
              "upgrade this node, or move the topic to one that was upgraded");
 }
 
+/* At the pace of the whole run so far. */
+static void append_replay(struct lister *l, const struct stored_job *j)
+{
+    const int64_t ms = j->updated_ms - j->created_ms;
+    const double rate = ms > 0 ? (double)j->rows_done * 1000 / (double)ms : 0;
+
+    json_put_cstr(l->w, STR("phase"), j->rows_done > 0 ? "documents" : "keys");
+    json_put_u64(l->w, STR("rows_done"), j->rows_done);
+    json_put_u64(l->w, STR("rows_total"), j->rows_total);
+    json_put_double(l->w, STR("rate"), (double)(int64_t)rate);
+    if (rate > 0)
+        json_put_i64(l->w, STR("remaining_seconds"),
+                     1 + (int64_t)((double)(j->rows_total - j->rows_done) / rate));
+    else
+        json_put_null(l->w, STR("remaining_seconds"));
+    json_put_string(l->w, STR("waits_for"), j->error);
+    json_put_cstr(l->w, STR("fix"), "");
+}
+
 static void append_pace(struct lister *l, const struct stored_job *j)
 {
+    if (str_equal(j->kind, STR(JOB_REPLAY))) {
+        append_replay(l, j);
+        return;
+    }
     if (verify_jobs_have_kind(j->kind)) {
         append_verification(l, j);
         return;

@@ -56,6 +56,8 @@ struct coordinator {
     struct replays *replays;             /* dead_letter/replay.h */
     struct verify_jobs *verifies;        /* verify/jobs.h */
     bool verifies_run;                   /* atomic: all that the store has of our topics */
+    struct day_replays *day_replays;     /* replay/replay.h */
+    bool days_due;                       /* atomic: the store may have jobs for them */
     struct trees *trees;                 /* trees/trees.h; NULL: none are kept, */
     struct err no_trees;                 /* as their folder cannot be used */
     build_compare_fn *compare_version;   /* of builds; set by whoever is above them */

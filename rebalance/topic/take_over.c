@@ -22,6 +22,7 @@ bool coordinator_take_over(struct coordinator *co, struct str topic, struct err 
     coordinator_settings_due(co);
     coordinator_look_for_replays(co);
     __atomic_store_n(&co->verifies_run, false, __ATOMIC_RELEASE);
+    __atomic_store_n(&co->days_due, true, __ATOMIC_RELEASE);
     if (co->delivery != NULL)
         delivery_probe(co->delivery); /* a hold may rest on what we knew as a former owner */
     return coordinator_note_letters(co, topic, err) && coordinator_load_purged(co, topic, err);

@@ -141,10 +141,14 @@ static bool find_waiting(struct errand *e, uint64_t id, struct verify_progress *
     if (!store_load_jobs(q->co->opt.store, e->arena, &list, &n, err))
         return false;
     for (size_t i = 0; i < n && !*found; i++) {
-        *found = list[i].id == id && verify_jobs_have_kind(list[i].kind);
+        const bool is_replay = str_equal(list[i].kind, STR(JOB_REPLAY));
+
+        *found = list[i].id == id && (is_replay || verify_jobs_have_kind(list[i].kind));
         *p = (struct verify_progress){
             .done = list[i].rows_done, .total = list[i].rows_total, .remaining_s = -1};
-        if (!coordinator_is_others_version(q->co, list[i].index, list[i].version))
+        if (is_replay) /* it stores what it waits for */
+            err_set(&p->why, ERR_RETRY, "%" STR_FMT, STR_ARG(list[i].error));
+        else if (!coordinator_is_others_version(q->co, list[i].index, list[i].version))
             err_set(
                 &p->why, ERR_RETRY,
                 "the daemon has just started, and goes on with the jobs of its store one by "

@@ -34,6 +34,7 @@ int command_node_admit(const struct invocation *inv);
 int command_verify(const struct invocation *inv);
 int command_trace(const struct invocation *inv);
 int command_check(const struct invocation *inv);
+int command_replay(const struct invocation *inv);
 int command_report(const struct invocation *inv);
 int command_explain(const struct invocation *inv);
 int command_columns(const struct invocation *inv);

@@ -177,6 +177,15 @@ static const struct command_option verify_options[] = {
     END,
 };
 
+static const struct command_option replay_options[] = {
+    {"all", 0, NULL, "the indexes of all tables, one after another", NULL},
+    {"day", 0, "DAY", "this day, as 2026-11-26 (default: yesterday)", NULL},
+    {"rate", 0, "N", "write at most N documents a second (default: 1000); 0: no limit", NULL},
+    {"wait", 'w', NULL, "follow the replay to its end (this is the default)", NULL},
+    {"no-wait", 0, NULL, "start the job and print its id", NULL},
+    END,
+};
+
 static const struct command_option trace_options[] = {
     {"log", 0, NULL, "also read the server's log for changes of the row", NULL},
     {"from", 0, "FILE:OFFSET", "start here in the log (default: at the oldest)", NULL},
@@ -311,6 +320,15 @@ static const struct command list[] = {
      "75: could not be judged now, or a verification of the index runs.",
      NEED_DAEMON, command_check, NULL, 0, 1, check_options, "table", false,
      "check --all --repair"},
+    {"replay", "[TABLE]", "read and write again whatever changed on a day",
+     "Reads the day's part of the server's log once more, and has each document that it leads "
+     "to read afresh and written, or deleted if its row is gone.  A day begins at midnight in "
+     "the topic's day_zone.  Leaves a report (millrace report list).  Where that log is gone, "
+     "takes the rows whose daily_check_column is in the day, and says so.\n\n"
+     "Exit code 0: replayed, or by daily_check_column.  1: not all of it, as the report says.  "
+     "2: wrong usage, or refused.  75: a replay of the topic runs, or it failed.",
+     NEED_DAEMON, command_replay, NULL, 0, 1, replay_options, "table", false,
+     "replay --all --wait"},
     {"trace", "TABLE ID", "show why a document is, or is not, as its row",
      "Says first, in one sentence, why searches see what they see of one row, and what to do "
      "next.  Then shows where the document lies: the row, each version of the index, "

@@ -24,6 +24,7 @@ struct verify_wish {
     const struct invocation *inv;
     bool keys, all, changed; /* changed: check, not verify */
     bool refreshes;
+    bool replay; /* nor is it that one */
     uint64_t rate, version, sample;
 };
 
@@ -42,6 +43,18 @@ static void put_keys(struct json_writer *w, const struct invocation *inv)
 static const char *since_of(const struct invocation *inv)
 {
     return invocation_has(inv, "since") ? invocation_value(inv, "since") : "";
+}
+
+static void put_replay(struct buf *body, const struct verify_wish *wish)
+{
+    struct json_writer w = {.out = body};
+
+    json_open_object(&w);
+    if (invocation_has(wish->inv, "day"))
+        json_put_cstr(&w, STR("day"), invocation_value(wish->inv, "day"));
+    if (invocation_has(wish->inv, "rate"))
+        json_put_u64(&w, STR("rate"), wish->rate);
+    json_close_object(&w);
 }
 
 static void put_request(struct buf *body, const struct verify_wish *wish)
@@ -72,24 +85,33 @@ static void put_request(struct buf *body, const struct verify_wish *wish)
 static void make_call(struct call *call, const struct verify_wish *wish, const char *table)
 {
     *call = (struct call){.method = METHOD_POST, .is_question = true};
-    put_request(&call->body, wish);
+    if (wish->replay)
+        put_replay(&call->body, wish);
+    else
+        put_request(&call->body, wish);
     call_path(call, "/api/v1/tables");
     call_segment(call, table);
-    call_segment(call, "verify");
+    call_segment(call, wish->replay ? "replay" : "verify");
 }
 
 /* ---- the answer ---- */
 
 static int exit_of(struct str json)
 {
+    static const struct {
+        const char *verdict;
+        int code;
+    } codes[] = {
+        {"equal", EXIT_DONE},     {"different", EXIT_FAILED}, {"replayed", EXIT_DONE},
+        {"by_column", EXIT_DONE}, {"partly", EXIT_FAILED},    {"not_replayed", EXIT_FAILED},
+    };
     struct buf verdict = {0};
     int code = EXIT_BUSY;
 
     json_find_text(json, "/verdict", &verdict);
-    if (str_equal(buf_str(&verdict), STR("equal")))
-        code = EXIT_DONE;
-    else if (str_equal(buf_str(&verdict), STR("different")))
-        code = EXIT_FAILED;
+    for (size_t i = 0; i < ARRAY_LEN(codes); i++)
+        if (str_equal(buf_str(&verdict), str_from(codes[i].verdict)))
+            code = codes[i].code;
     buf_free(&verdict);
     return code;
 }
@@ -151,9 +173,11 @@ static int wait_for_report(struct session *s, const char *table, const char *job
 static void say_started(struct buf *out, struct render_style style, struct str json,
                         const char *does)
 {
+    struct str day;
+
     buf_append(out, STR("job "));
     render_value(out, style, json, "/job", RENDER_TEXT);
-    buf_append(out, str_from(does));
+    buf_append(out, json_find(json, "/day", &day) ? STR(" replays a day of ") : str_from(does));
     render_value(out, style, json, "/index", RENDER_TEXT);
     buf_append(out, STR(": millrace report get "));
     render_value(out, style, json, "/job", RENDER_TEXT);
@@ -405,6 +429,17 @@ int command_verify(const struct invocation *inv)
 int command_check(const struct invocation *inv)
 {
     return run(&(struct verify_wish){.inv = inv, .changed = true});
+}
+
+int command_replay(const struct invocation *inv)
+{
+    struct err err = {0};
+
+    if (invocation_has(inv, "all") && invocation_has(inv, "no-wait")) {
+        err_set(&err, ERR_REJECT, "--all replays one table after another, so it waits");
+        return command_usage(inv, &err);
+    }
+    return run(&(struct verify_wish){.inv = inv, .replay = true});
 }
 
 int command_report(const struct invocation *inv)

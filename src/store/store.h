@@ -255,6 +255,7 @@ bool store_stop_version(struct store *s, const struct version_stop *v,
 #define JOB_COMPARE  "compare"  /* the same, and nobody asked for it */
 #define JOB_EXCHANGE "exchange" /* compares a version's trees */
 #define JOB_REFRESH  "refresh"  /* writes documents of a version again */
+#define JOB_REPLAY   "replay"   /* reads and writes again what changed on a day */
 struct stored_job {
     uint64_t id;      /* assigned by store_new_job() */
     struct str kind;  /* JOB_INDEX, ... */

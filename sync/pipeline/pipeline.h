@@ -33,6 +33,7 @@ struct mysql_conn;
 struct source_registry;
 struct pipeline;
 struct read_position;
+struct routing;
 struct search;
 struct server_access;
 struct store;
@@ -141,6 +142,8 @@ bool pipeline_is_denied_tables(struct pipeline *p, struct str index) MUST_CHECK;
 bool pipeline_is_denied(struct pipeline *p, struct str index, struct err *why) MUST_CHECK;
 /* See fan_out_oldest_ms(). */
 int64_t pipeline_fan_out_oldest_ms(struct pipeline *p, struct str index);
+/* The routing in effect, a reference; NULL: none yet.  @thread any */
+struct routing *pipeline_routing(struct pipeline *p) MUST_CHECK;
 /* Tell whether the builder has adopted the versions set last. */
 bool pipeline_is_settled(struct pipeline *p);
 

@@ -164,6 +164,11 @@ bool pipeline_stand(struct pipeline *p)
     return false;
 }
 
+struct routing *pipeline_routing(struct pipeline *p)
+{
+    return wanted_versions_routing(p->wanted);
+}
+
 bool pipeline_stands(struct pipeline *p)
 {
     return stream_pause_is_lost(p->pause) ||

@@ -10,6 +10,7 @@
 #include "rebalance/admin/settings.h"
 #include "rebalance/dead_letter/orders.h"
 #include "rebalance/fill/job.h"
+#include "rebalance/replay/replay.h"
 #include "rebalance/state/coordinator.h"
 #include "rebalance/topic/orders.h"
 #include "rebalance/trace/trace.h"
@@ -418,6 +419,15 @@ bool coordinator_cancel_refresh(struct coordinator *co, struct str table, struct
 {
     (void)co;
     return called(json, err, "cancel refresh %.*s", (int)table.len, table.ptr);
+}
+
+bool coordinator_replay_day(struct coordinator *co, const struct replay_order *o,
+                            struct buf *json, struct err *err)
+{
+    (void)co;
+    return called(json, err, "replay_day %.*s day=%.*s rate=%d/%llu", (int)o->table.len,
+                  o->table.ptr, (int)o->day.len, o->day.ptr == NULL ? "" : o->day.ptr,
+                  o->has_rate, (unsigned long long)o->rate);
 }
 
 bool coordinator_trace(struct coordinator *co, const struct trace_request *r, struct buf *json,

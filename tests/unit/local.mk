@@ -155,6 +155,7 @@ unit_tests += \
 	%D%/test_reference \
 	%D%/test_refusals \
 	%D%/test_render \
+	%D%/test_replay_keys \
 	%D%/test_request \
 	%D%/test_resolve_task \
 	%D%/test_routes \

@@ -154,14 +154,31 @@ static void say_rewritten(struct buf *out, struct str json)
     }
 }
 
+static void add_replay(struct buf *out, struct render_style style, struct str json)
+{
+    render_value(out, style, json, "/written", RENDER_COUNT);
+    buf_append(out, STR(" of "));
+    render_value(out, style, json, "/documents", RENDER_COUNT);
+    buf_append(out, STR(" documents of "));
+    render_value(out, style, json, "/index", RENDER_TEXT);
+    buf_append(out, STR(" that "));
+    render_value(out, style, json, "/day", RENDER_TEXT);
+    buf_append(out, STR(" may have changed were read and written again\n"));
+    add_why(out, json);
+}
+
 void view_verify(struct buf *out, struct render_style style, struct str json)
 {
     bool compared = true;
-    struct str verdict, where;
+    struct str verdict, where, day;
     uint64_t sample = 0;
 
     if (!json_find(json, "/verdict", &verdict)) {
         add_progress(out, style, json);
+        return;
+    }
+    if (json_find(json, "/day", &day)) {
+        add_replay(out, style, json);
         return;
     }
     if (json_find_u64(json, "/sample", &sample) && sample > 0)

@@ -5,15 +5,20 @@ fishcompletiondir = $(datadir)/fish/vendor_completions.d
 systemdunitdir    = $(prefix)/lib/systemd/system
 sysusersdir       = $(prefix)/lib/sysusers.d
 
-nodist_systemdunit_DATA  = %D%/systemd/millrace.service %D%/systemd/millrace-check.service
-dist_systemdunit_DATA    = %D%/systemd/millrace-check.timer
+systemd_services = \
+	%D%/systemd/millrace.service %D%/systemd/millrace-check.service \
+	%D%/systemd/millrace-delayed.service %D%/systemd/millrace-replay.service
+nodist_systemdunit_DATA  = $(systemd_services)
+dist_systemdunit_DATA    = %D%/systemd/millrace-check.timer \
+	%D%/systemd/millrace-delayed.timer %D%/systemd/millrace-replay.timer
 dist_sysusers_DATA       = %D%/systemd/millrace.conf
 dist_fishcompletion_DATA = %D%/completion/millrace.fish
 dist_noinst_DATA         = %D%/completion/millrace.bash %D%/completion/millrace.zsh
-EXTRA_DIST += %D%/systemd/millrace.service.in %D%/systemd/millrace-check.service.in
+EXTRA_DIST += %D%/systemd/millrace.service.in %D%/systemd/millrace-check.service.in \
+	%D%/systemd/millrace-delayed.service.in %D%/systemd/millrace-replay.service.in
 EXTRA_DIST += %D%/container/Dockerfile %D%/container/compose.yaml %D%/container/database.sql \
 	%D%/container/kubernetes.yaml tools/packages
-CLEANFILES += %D%/systemd/millrace.service %D%/systemd/millrace-check.service
+CLEANFILES += $(systemd_services)
 
 # The brackets keep configure from replacing the name inside the recipe.
 make_unit = $(AM_V_GEN)$(MKDIR_P) packaging/systemd && sed "s|[@]bindir[@]|$(bindir)|g"
@@ -21,6 +26,10 @@ make_unit = $(AM_V_GEN)$(MKDIR_P) packaging/systemd && sed "s|[@]bindir[@]|$(bin
 	$(make_unit) $(srcdir)/%D%/systemd/millrace.service.in > $@
 %D%/systemd/millrace-check.service: %D%/systemd/millrace-check.service.in Makefile
 	$(make_unit) $(srcdir)/%D%/systemd/millrace-check.service.in > $@
+%D%/systemd/millrace-delayed.service: %D%/systemd/millrace-delayed.service.in Makefile
+	$(make_unit) $(srcdir)/%D%/systemd/millrace-delayed.service.in > $@
+%D%/systemd/millrace-replay.service: %D%/systemd/millrace-replay.service.in Makefile
+	$(make_unit) $(srcdir)/%D%/systemd/millrace-replay.service.in > $@
 
 # bash finds a completion by the command's name, zsh by that of a function.
 install-data-hook:

@@ -20,7 +20,7 @@
 #ifndef REBALANCE_REPLAY_PARTS_H
 #define REBALANCE_REPLAY_PARTS_H
 
-#include "rebalance/build/job.h"
+#include "rebalance/fill/job.h"
 #include "rebalance/replay/keys.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/verify/run.h"

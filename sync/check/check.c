@@ -4,6 +4,7 @@
 
 #include "sync/catalog/table_indexes.h"
 #include "sync/check/check_bucket.h"
+#include "sync/check/check_delayed.h"
 #include "sync/check/check_generated.h"
 #include "sync/check/check_join.h"
 #include "sync/check/check_key.h"
@@ -287,6 +288,7 @@ static void check_root(struct checker *c, const struct checked_table *s,
     definition_check_bucket(c, s, t);
     check_time_column(c, s, t);
     check_way_down(c, s, t);
+    definition_check_top_relations(c, s, t);
 }
 
 static struct schema *find_for_mapping(void *ctx, struct str topic, struct str schema,

@@ -11,6 +11,7 @@
 #include "sync/catalog/catalog.h"
 #include "sync/check/answers.h"
 #include "sync/check/check.h"
+#include "sync/definition/delayed.h"
 
 #include <stdlib.h>
 
@@ -130,9 +131,20 @@ static void expect_table(void *ctx, struct str name)
     s->n_unloaded++;
 }
 
+/* The tables that a check of t looks at. */
+static void expect_tables(struct check_live *l, const struct table_definition *t)
+{
+    struct top_relation *list;
+    const size_t n = top_relations_read(l->arena, t, &list);
+
+    table_visit(t, expect_table, l);
+    for (size_t i = 0; i < n; i++)
+        expect_table(l, list[i].table);
+}
+
 void check_live_expect(struct check_live *l, const struct table_definition *t)
 {
-    table_visit(t, expect_table, l);
+    expect_tables(l, t);
     l->waiting = mem_resize(l->waiting, l->n_waiting + 1, sizeof(*l->waiting));
     l->waiting[l->n_waiting++] = t;
 }
@@ -372,7 +384,7 @@ bool check_live_table(struct check_live *l, const struct table_definition *t,
     l->failed = false;
     for (size_t i = 0; i < l->n_servers; i++)
         l->servers[i].is_needed = false;
-    table_visit(t, expect_table, l);
+    expect_tables(l, t);
     if (!open_servers(l, t, problems))
         return true;
     if (!load_needed(l))

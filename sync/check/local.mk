@@ -3,6 +3,7 @@ libmillrace_a_SOURCES += \
 	%D%/answers.c %D%/answers.h \
 	%D%/check.c %D%/check.h \
 	%D%/check_bucket.c %D%/check_bucket.h \
+	%D%/check_delayed.c %D%/check_delayed.h \
 	%D%/check_generated.c %D%/check_generated.h \
 	%D%/check_join.c %D%/check_join.h \
 	%D%/check_key.c %D%/check_key.h \

@@ -114,6 +114,18 @@ static const struct {
     {"utc_timestamp", not_of_the_row, not_of_the_row_fix},
 };
 
+/* Words that let a SELECT do more than read. */
+static const char writes[] = "makes the statement more than a SELECT that reads",
+                  writes_fix[] = "leave it out";
+static const char *const no_reads[] = {"for", "into", "lock", "procedure"};
+
+/* Words before `(` in a statement that call nothing. */
+static const char *const clauses[] = {
+    "as",        "by",    "count", "distinct", "except", "group_concat", "having",
+    "intersect", "join",  "max",   "min",      "on",     "select",       "straight_join",
+    "sum",       "union", "using", "values",   "where",
+};
+
 /* Words before `(` that call nothing: operators, and types of CAST. */
 static const char *const no_calls[] = {
     "all",      "and",     "any",    "between", "binary",  "both",   "case",   "char",
@@ -203,7 +215,27 @@ static struct str with_what_it_is_of(struct str first, struct str last)
     return (struct str){first.ptr, (size_t)(last.ptr + last.len - first.ptr)};
 }
 
-bool expression_find_doubt(struct str text, struct expression_doubt *out)
+static bool is_among(const struct piece *p, const char *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (is_word(p, list[i]))
+            return true;
+    return false;
+}
+
+/* What a statement may have, beyond an expression. */
+static bool is_of_statement(const struct piece *p)
+{
+    return is_among(p, clauses, ARRAY_LEN(clauses));
+}
+
+static bool doubt_piece(const struct piece *p, const struct piece *next,
+                        const struct piece *behind, struct expression_doubt *out)
+{
+    return doubt_word(p, next, out) || (is_char(next, '(') && doubt_call(p, behind, out));
+}
+
+static bool find_doubt(struct str text, bool statement, struct expression_doubt *out)
 {
     struct piece p, before = {0}, first = {0};
     size_t at = 0;
@@ -221,8 +253,35 @@ bool expression_find_doubt(struct str text, struct expression_doubt *out)
             continue;
         if (of && called)
             return doubt(out, with_what_it_is_of(first.text, p.text), stored, function_fix);
-        if (!of && (doubt_word(&p, &next, out) || (called && doubt_call(&p, &behind, out))))
+        if (statement && !of && is_among(&p, no_reads, ARRAY_LEN(no_reads)))
+            return doubt(out, p.text, writes, writes_fix);
+        if (statement && is_of_statement(&p))
+            continue;
+        if (!of && doubt_piece(&p, &next, &behind, out))
             return true;
     }
     return false;
+}
+
+bool expression_find_doubt(struct str text, struct expression_doubt *out)
+{
+    return find_doubt(text, false, out);
+}
+
+const char *statement_find_fault(struct str text)
+{
+    const char *fault = expression_find_fault(text);
+    size_t at = 0;
+
+    if (fault != NULL)
+        return fault;
+
+    const struct piece first = next_piece(text, &at);
+
+    return is_word(&first, "select") ? NULL : "is not a SELECT statement: it does not begin so";
+}
+
+bool statement_find_doubt(struct str text, struct expression_doubt *out)
+{
+    return find_doubt(text, true, out);
 }

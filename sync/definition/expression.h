@@ -34,4 +34,11 @@ struct expression_doubt {
  */
 bool expression_find_doubt(struct str text, struct expression_doubt *out);
 
+/*
+ * The same for a whole SELECT (`level_sql` of a top relation): one statement that only reads,
+ * and calls no stored function.  Joins, subqueries and UNION are fine.
+ */
+const char *statement_find_fault(struct str text);
+bool statement_find_doubt(struct str text, struct expression_doubt *out);
+
 #endif

@@ -355,11 +355,13 @@ static const struct form_field top_relation_fields[] = {
     {"table", FORM_TEXT, FORM_REQUIRED, 0, .rule = rule_table,
      .help = "The table whose documents are written again."},
     {"column", FORM_TEXT, FORM_REQUIRED, 0,
-     .help = "The column of that table that `target_key` matches."},
-    {"level_sql", FORM_TEXT, FORM_REQUIRED, 0, .help = "SELECT from this table to that one."},
+     .help = "The key column of that table, which `target_key` matches."},
+    {"level_sql", FORM_TEXT, FORM_REQUIRED, 0,
+     .help = "SELECT that leads from the delayed table's rows to those of that table."},
     {"business_id", FORM_TEXT, FORM_REQUIRED, 0,
-     .help = "Output column with this table's key."},
-    {"target_key", FORM_TEXT, FORM_REQUIRED, 0, .help = "Output column with the other's key."},
+     .help = "Its output column with the delayed table's key."},
+    {"target_key", FORM_TEXT, FORM_REQUIRED, 0,
+     .help = "Its output column with that table's key."},
 };
 static const struct form form_top_relation = {
     .noun = "top_relation",
@@ -412,8 +414,9 @@ static const struct form_field table_fields[] = {
      .help =
          "How Millrace compares the index by itself. Of several tables of an index the first "
          "one with `compare` counts."},
-    {"delayed", FORM_BOOL, FORM_LATER, AT(table_definition, delayed), .preset = "false",
-     .help = "Keep changes as snapshots for a later run."},
+    {"delayed", FORM_BOOL, 0, AT(table_definition, delayed), .preset = "false",
+     .help = "Documents of other tables that show its rows are written again by "
+             "`millrace delayed run`, not at once."},
     {"filter", FORM_TEXT, FORM_REBUILD, AT(table_definition, filter),
      .rule = expression_find_fault, .help = "SQL condition of the rows that have a document."},
     {"soft_delete", FORM_OBJECT, FORM_REBUILD, .at = 0,
@@ -428,9 +431,10 @@ static const struct form_field table_fields[] = {
      .help =
          "Columns of a grandchild that hold its root's key, for when its parents do not tell "
          "it."},
-    {"top_relations", FORM_JSON_OBJECTS, FORM_LATER, AT(table_definition, top_relations_json),
+    {"top_relations", FORM_JSON_OBJECTS, 0, AT(table_definition, top_relations_json),
      .object = &form_top_relation,
-     .help = "Which documents a delayed table's changes concern."},
+     .help = "How a run finds the documents that show a delayed table's rows; default: by the "
+             "relations that lead to it."},
     {"columns", FORM_COLUMNS, FORM_REBUILD, LIST(table_definition, columns),
      .given_at = offsetof(struct table_definition, all_columns), .object = &form_column,
      .help = "Columns of the row that the document shows; default: all."},

@@ -2,8 +2,7 @@
  * The form of a definition file: one table of fields per object.
  *
  * Reading, checking, storing, exporting, comparing and documenting all walk these tables, so a
- * new field needs one row.  A field flagged FORM_LATER is read and checked like the others,
- * then refused at its place because nothing implements it yet.
+ * new field needs one row.
  *
  * @thread any (constant)
  */
@@ -38,7 +37,6 @@ enum form_type {
 
 enum {
     FORM_REQUIRED = 1,
-    FORM_LATER = 2,    /* not implemented yet; for a bool, only true is refused */
     FORM_SECRET = 4,   /* never exported, logged or shown */
     FORM_PATH = 8,     /* relative to the folder of the file */
     FORM_REBUILD = 16, /* changing it needs a new index version */

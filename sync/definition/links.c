@@ -4,6 +4,7 @@
 
 #include "src/base/map.h"
 #include "src/base/nearest.h"
+#include "sync/definition/delayed.h"
 #include "sync/definition/members.h"
 #include "sync/definition/rule.h"
 #include "sync/definition/sharing.h"
@@ -331,6 +332,7 @@ void definition_check_links(const struct definitions *d, struct problems *proble
     for (size_t i = 0; i < d->n_tables; i++)
         check_table(&c, &d->tables[i]);
     definition_check_sharing(d, problems);
+    definition_check_delayed(d, problems);
 }
 
 struct database_use {

@@ -2,6 +2,7 @@
 libmillrace_a_SOURCES += \
 	%D%/constant.c %D%/constant.h \
 	%D%/definition.c %D%/definition.h \
+	%D%/delayed.c %D%/delayed.h \
 	%D%/diff.c %D%/diff.h \
 	%D%/doubt.c %D%/doubt.h \
 	%D%/export.c %D%/export.h \

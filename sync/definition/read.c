@@ -40,14 +40,6 @@ static void wrong_type(struct definition_reader *r, const struct form_field *f,
                yaml_kind_name(node));
 }
 
-static void not_available(struct definition_reader *r, const struct form_field *f,
-                          const struct yaml_node *at, const char *value)
-{
-    REPORT(r, at, "`%s%s%s` is not available yet", f->name, value[0] == '\0' ? "" : ": ",
-           value);
-    problems_fix(r->problems, "leave it out; until then nothing of this file is stored");
-}
-
 /* ---- texts ---- */
 
 /* FOLDER/path, unless path is absolute or there is no folder. */
@@ -171,8 +163,6 @@ static void read_bool(struct definition_reader *r, const struct form_field *f,
         return;
     }
     *(bool *)member(object, f->at) = kind == YAML_TRUE;
-    if (is_flag(f, FORM_LATER) && kind == YAML_TRUE)
-        not_available(r, f, node, "true");
 }
 
 /* Parse a decimal number.  Returns UINT64_MAX on failure. */
@@ -405,8 +395,6 @@ void definition_read_object(struct definition_reader *r, const struct form *form
         if (f == NULL)
             continue;
         seen |= UINT64_C(1) << (f - form->fields);
-        if (is_flag(f, FORM_LATER) && f->type != FORM_BOOL)
-            not_available(r, f, node->names[i], "");
         read_field(r, f, node->items[i], object);
     }
     for (size_t i = 0; i < form->n_fields; i++)

@@ -4,6 +4,7 @@
 
 #include "src/base/err.h"
 #include "src/store/store.h"
+#include "sync/definition/delayed.h"
 #include "sync/definition/doubt.h"
 
 static void a_wrong_field_is_refused_at_its_place(void **state)
@@ -244,44 +245,120 @@ static void what_a_relation_can_show_is_taken(void **state)
     definitions_unref(d);
 }
 
-static void what_is_not_available_yet_is_refused_and_checked(void **state)
-{
-    static const struct {
-        const char *field; /* of a table */
-        const char *message;
-    } fields[] = {
-        {"delayed: true", "`delayed: true` is not"},
-        {"top_relations: [{table: shop.b, column: c, level_sql: select 1, business_id: a, "
-         "target_key: b}]",
-         "`top_relations` is not"},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
-        struct buf b = {0};
-        struct problems *p = problems_new();
-
-        buf_printf(&b, HEAD "  - {table: shop.a, %s}", fields[i].field);
-
-        const struct definition_file file = {STR("f"), buf_str(&b), STR(""), NULL};
-
-        assert_null(definition_apply(NULL, &file, 1, false, p));
-        if (problems_n(p) != 1 ||
-            strstr(problems_get(p, 0)->message.ptr, fields[i].message) == NULL)
-            fail_msg("%s: %s", b.ptr, problems_get(p, 0)->message.ptr);
-        problems_free(p);
-        buf_free(&b);
-    }
-    problems_free(problems);
-    problems = problems_new();
-    assert_null(apply(NULL, HEAD
-                      "  - {table: shop.a, sync_every: often, top_relations: [{tabel: x}]}"));
-    assert_int_equal(problems_count(problems, SEVERITY_ERROR), 8);
-}
-
 #define TWO_TOPICS                                               \
     "topics: [{name: s, address: /a}, {name: t, address: /b}]\n" \
     "databases: [{name: s, topic: s}, {name: t, topic: t}]\n"
+
+/* Two tables: label is delayed, goods shows it. */
+#define LABELS(fields)                                                                         \
+    HEAD "  - {table: shop.label, delayed: true, " fields "}\n"                                \
+         "  - {table: shop.goods, relations: [{from: label_id, table: shop.label, to: id}]}\n" \
+         "  - {table: shop.other}\n"
+#define TOP(table, sql)                                                                       \
+    "top_relations: [{table: " table ", column: id, level_sql: \"" sql "\", business_id: a, " \
+    "target_key: b}]"
+#define GLUE \
+    "SELECT l.id AS a, g.id AS b FROM shop.label l JOIN shop.goods g ON (g.label_id = l.id)"
+
+static void assert_refused_with(const char *text, const char *message)
+{
+    bool found = false;
+
+    problems_free(problems);
+    problems = problems_new();
+    assert_null(apply(NULL, text));
+    for (size_t i = 0; i < problems_n(problems); i++)
+        found = found || strstr(problems_get(problems, i)->message.ptr, message) != NULL;
+    if (!found)
+        fail_msg("%s: %s, not %s", text, problems_get(problems, 0)->message.ptr, message);
+}
+
+static void a_delayed_table_is_taken_with_its_top_relations(void **state)
+{
+    struct definitions *d = apply(NULL, LABELS(TOP("shop.goods", GLUE)));
+    struct top_relation *list;
+
+    (void)state;
+    assert_non_null(d);
+    assert_true(definitions_table(d, STR("shop.label"))->delayed);
+    assert_int_equal(
+        top_relations_read(d->arena, definitions_table(d, STR("shop.label")), &list), 1);
+    assert_text(list[0].table, "shop.goods");
+    assert_text(list[0].level_sql, GLUE);
+    assert_text(list[0].target_key, "b");
+    definitions_unref(d);
+}
+
+static void a_top_relation_that_leads_nowhere_is_refused(void **state)
+{
+    static const struct {
+        const char *text, *message;
+    } wrong[] = {
+        {LABELS(TOP("shop.nothing", GLUE)), "has no index"},
+        {LABELS(TOP("shop.label", GLUE)), "its own documents follow at once"},
+        {LABELS(TOP("shop.other", GLUE)), "show no rows of `shop.label`"},
+        {HEAD "  - {table: shop.label, top_relations: [{table: shop.b, column: c, "
+              "level_sql: SELECT 1, business_id: a, target_key: b}]}",
+         "are for a delayed table"},
+        {HEAD "  - {pattern: 'shop\\.l.*', index: l, delayed: true}", "not for a `pattern`"},
+        {HEAD "  - {table: shop.label, top_relations: [{tabel: x}]}", "has no field `tabel`"},
+        {TWO_TOPICS "tables: [{table: s.l, delayed: true, " TOP(
+             "t.g", GLUE) "}, {table: t.g, "
+                          "relations: [{from: x, table: s.l, to: id}]}]",
+         "on another server"},
+        {HEAD
+         "  - {table: shop.a, delayed: true, relations: [{from: x, table: shop.b, to: y}], " TOP(
+             "shop.b",
+             GLUE) "}\n"
+                   "  - {table: shop.b, delayed: true, relations: [{from: x, table: shop.a, to: y}], " TOP(
+                       "shop.a", GLUE) "}\n",
+         "lead back to it, in a circle"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
+        assert_refused_with(wrong[i].text, wrong[i].message);
+}
+
+static void a_statement_that_is_more_than_a_select_that_reads_is_refused(void **state)
+{
+    static const struct {
+        const char *text, *message;
+    } wrong[] = {
+        {LABELS(TOP("shop.goods", "SELECT 1 AS a, 2 AS b; DROP TABLE x")), "ends a statement"},
+        {LABELS(TOP("shop.goods", "DELETE FROM shop.label")), "does not begin so"},
+        {LABELS(TOP("shop.goods", "WITH x AS (SELECT 1) DELETE FROM x")), "does not begin so"},
+        {LABELS(TOP("shop.goods", "SELECT 1 AS a, 2 AS b INTO OUTFILE '/tmp/x'")), "`INTO`"},
+        {LABELS(TOP("shop.goods", "SELECT 1 AS a, 2 AS b FROM x FOR UPDATE")), "`FOR`"},
+        {LABELS(TOP("shop.goods", "SELECT 1 AS a, 2 AS b FROM x LOCK IN SHARE MODE")),
+         "`LOCK`"},
+        {LABELS(TOP("shop.goods", "SELECT shop.f(1) AS a, 2 AS b")), "stored function"},
+        {LABELS(TOP("shop.goods", "SELECT f(1) AS a, 2 AS b")),
+         "is not known to give the same"},
+        {LABELS(TOP("shop.goods", "SELECT SLEEP(9) AS a, 2 AS b")), "`SLEEP`"},
+        {LABELS(TOP("shop.goods", "SELECT @x AS a, 2 AS b")), "`@`"},
+        {LABELS(TOP("shop.goods", "SELECT 1 AS a, 2 AS b -- c")), "comments"},
+        {LABELS(TOP("shop.goods", "SELECT (1 AS a")), "without `)`"},
+    };
+    static const char *const right[] = {
+        LABELS(TOP("shop.goods", "select max(x) as a, count(*) as b from t group by (c)")),
+        LABELS(TOP("shop.goods",
+                   "SELECT a, b FROM (SELECT id AS a, id AS b FROM shop.x WHERE id "
+                   "IN (SELECT y FROM shop.z) AND UNIX_TIMESTAMP(c) MOD 4 = 1) q")),
+        LABELS(TOP("shop.goods", "SELECT l.`for` AS a, 'into' AS b FROM shop.l")),
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
+        assert_refused_with(wrong[i].text, wrong[i].message);
+    for (size_t i = 0; i < ARRAY_LEN(right); i++) {
+        struct definitions *d = apply(NULL, right[i]);
+
+        if (d == NULL)
+            fail_msg("%s: %s", right[i], problems_get(problems, 0)->message.ptr);
+        definitions_unref(d);
+    }
+}
 
 static void a_link_table_on_another_server_than_its_target_is_refused(void **state)
 {
@@ -346,7 +423,9 @@ int main(void)
         DEFINITION_TEST(a_wrong_relation_is_refused_at_its_place),
         DEFINITION_TEST(fields_of_a_relation_that_make_no_sense_together_are_refused),
         DEFINITION_TEST(what_a_relation_can_show_is_taken),
-        DEFINITION_TEST(what_is_not_available_yet_is_refused_and_checked),
+        DEFINITION_TEST(a_delayed_table_is_taken_with_its_top_relations),
+        DEFINITION_TEST(a_top_relation_that_leads_nowhere_is_refused),
+        DEFINITION_TEST(a_statement_that_is_more_than_a_select_that_reads_is_refused),
         DEFINITION_TEST(a_link_table_on_another_server_than_its_target_is_refused),
         DEFINITION_TEST(a_topic_that_others_lead_to_is_not_deleted),
         DEFINITION_TEST(every_mistake_is_reported_at_once),

@@ -73,9 +73,7 @@ static void append_marks(struct buf *b, const struct form_field *f)
 {
     if ((f->flags & FORM_REQUIRED) != 0)
         buf_append(b, STR("*required* "));
-    if ((f->flags & FORM_LATER) != 0)
-        buf_append(b, STR("*later* "));
-    if ((f->flags & (FORM_REBUILD | FORM_REQUIRED | FORM_LATER | FORM_SETTINGS)) == 0)
+    if ((f->flags & (FORM_REBUILD | FORM_REQUIRED | FORM_SETTINGS)) == 0)
         buf_append(b, STR("*at once* "));
     if (f->preset != NULL)
         buf_printf(b, "default `%s`. ", f->preset);

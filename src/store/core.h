@@ -109,9 +109,13 @@ bool store_check_term(struct store *s, struct str thing, uint64_t term,
 
 /* Call these inside a transaction.  Each lives in the file that looks after its table. */
 struct definition_effects;
+struct stored_fan_out;
 struct stored_rebuild;
 struct stored_stop;
 struct version_name;
+/* As store_put_fan_outs(); whoever began the transaction owns their source. */
+bool store_write_fan_outs(struct store *s, const struct stored_fan_out *jobs, size_t n,
+                          struct err *err) MUST_CHECK;
 bool store_write_effects(struct store *s, const struct definition_effects *e,
                          struct err *err) MUST_CHECK;
 bool store_write_value(struct store *s, struct str name, struct str value,

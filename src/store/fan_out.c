@@ -115,21 +115,23 @@ static bool put_one(struct store *s, struct arena *a, const struct stored_fan_ou
     return n > 0 ? raise(s, there, job, err) : insert(s, job, err);
 }
 
-bool store_put_fan_outs(struct store *s, uint64_t term, const struct stored_fan_out *jobs,
-                        size_t n, struct err *err)
+bool store_write_fan_outs(struct store *s, const struct stored_fan_out *jobs, size_t n,
+                          struct err *err)
 {
-    struct arena *a;
+    struct arena *a = arena_new();
     bool ok = true;
 
-    if (n == 0)
-        return true;
-    if (!store_begin_as(s, jobs[0].source, term, err))
-        return false;
-    a = arena_new();
     for (size_t i = 0; ok && i < n; i++)
         ok = put_one(s, a, &jobs[i], err);
     arena_free(a);
-    return store_end(s, ok, err);
+    return ok;
+}
+
+bool store_put_fan_outs(struct store *s, uint64_t term, const struct stored_fan_out *jobs,
+                        size_t n, struct err *err)
+{
+    return n == 0 || (store_begin_as(s, jobs[0].source, term, err) &&
+                      store_end(s, store_write_fan_outs(s, jobs, n, err), err));
 }
 
 bool store_load_fan_outs(struct store *s, struct arena *a, struct str index, uint64_t version,

@@ -14,7 +14,8 @@ static const struct {
     {"dead_letter", false},   {"definition", true},    {"dropped_version", false},
     {"fan_out", false},       {"gone", false},         {"index_counter", false},
     {"index_version", true},  {"job", false},          {"purged", false},
-    {"rebuild", true},        {"midnight", false},     {"setting", false}, /* but those below */
+    {"rebuild", true},        {"midnight", false},     {"snapshot", false},
+    {"setting", false}, /* but those below */
     {"sync_log", false},      {"table_stop", true},    {"term", false},
     {"told_node", false},     {"told_topic", false},   {"tombstone", false},
     {"version_shape", false}, {"version_wait", true},  {"wish", false},

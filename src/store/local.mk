@@ -18,6 +18,7 @@ libmillrace_a_SOURCES += \
 	%D%/reset.c %D%/reset.h \
 	%D%/retired.c %D%/retired.h \
 	%D%/shape.c \
+	%D%/snapshot.c %D%/snapshot.h \
 	%D%/sqlite.c \
 	%D%/sqlite_sum.c %D%/sqlite_sum.h \
 	%D%/store.c %D%/store.h \

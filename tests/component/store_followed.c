@@ -9,6 +9,7 @@
 #include "src/store/purged.h"
 #include "src/store/reset.h"
 #include "src/store/retired.h"
+#include "src/store/snapshot.h"
 #include "src/store/told.h"
 #include "src/store/turn.h"
 #include "src/store/waiting.h"
@@ -268,6 +269,16 @@ static bool put_purged(void)
            store_delete_purged_index(f.s, STR("orders_v1"), &f.err);
 }
 
+static bool put_snapshot(void)
+{
+    const struct snapshot_put put = {{STR("shop"), 1}, STR("shop.label"), 1};
+    const struct snapshot_change c = {
+        .op = STR("update"), .row_id = STR("1"), .lead = {.index = ORDERS, .version = 1}};
+
+    return store_put_snapshots(f.s, &put, &c, 1, &f.err) &&
+           store_take_snapshots(f.s, &put.owner, STR(""), 1, 1, &f.err);
+}
+
 static bool put_gone(void)
 {
     const struct gone_owner owner = {STR("shop"), 1};
@@ -335,6 +346,7 @@ static const struct step quiet[] = {
     {"a document is refused", put_letter},
     {"dead letters are deleted", delete_letters},
     {"a change is purged", put_purged},
+    {"a change is put off", put_snapshot},
     {"a document stays", put_gone},
     {"a sync goes on", save_cursor},
     {"shapes are noted", put_shapes},

@@ -13,6 +13,7 @@
 #include "src/store/purged.h"
 #include "src/store/reset.h"
 #include "src/store/retired.h"
+#include "src/store/snapshot.h"
 #include "src/store/told.h"
 #include "src/store/turn.h"
 #include "src/store/waiting.h"
@@ -79,6 +80,16 @@ static const struct stored_fan_out a_fan_out = {.topic = {"shop", 4},
                                                 .member = {"shop.orders", 11},
                                                 .source = {"shop", 4},
                                                 .key = {"k", 1}};
+static const struct snapshot_owner *snapshot_owner(void)
+{
+    static struct snapshot_owner o = {{"shop", 4}, 0};
+
+    o.term = topic_term;
+    return &o;
+}
+static const struct snapshot_change a_snapshot = {
+    .op = {"update", 6}, .row_id = {"1", 1}, .lead = {.index = {"orders", 6}, .version = 1}};
+static const struct snapshot_page a_page = {.run = 1, .first = 1, .last = 1};
 static const struct stored_purged a_purged = {
     .topic = {"shop", 4}, .index = {"orders_v1", 9}, .doc_id = {"1", 1}, .times = 1};
 static const struct stored_stop a_stop = {.table = {"shop.orders", 11}, .reason = {"r", 1}};
@@ -126,6 +137,9 @@ CALL(save_wait, &a_wait, err)
 CALL(resume_version, &a_wait, err)
 CALL(put_purged, &a_purged, 1, err)
 CALL(delete_purged_index, CONCRETE, err)
+CALL(take_snapshots, snapshot_owner(), STR(""), 1, 1, err)
+CALL(release_snapshots, snapshot_owner(), &a_page, &a_fan_out, 1, err)
+CALL(end_snapshots, snapshot_owner(), 1, 1, err)
 CALL(put_gone, gone_owner(), &a_gone, 1, err)
 CALL(end_gone, gone_owner(), &a_gone, 1, err)
 CALL(put_midnights, midnight_owner(), &a_midnight, 1, err)
@@ -137,6 +151,7 @@ CALL(take_term, str_from(job_thing), &ignored, err)
 CALL(ask_term, STR("topic/shop"), err)
 CALL(ask_index, CONCRETE, err)
 /* Nobody's. */
+CALL(prune_snapshots, 0, err)
 CALL(drop_tombstones, 0, err)
 CALL(date_history, 1, err)
 CALL(save_effects, 0, &no_effects, err)
@@ -176,6 +191,20 @@ static bool call_stop_version(struct err *err)
     enum version_stopped how;
 
     return store_stop_version(f.s, &v, &how, err);
+}
+
+static bool call_put_snapshots(struct err *err)
+{
+    const struct snapshot_put put = {*snapshot_owner(), STR("shop.label"), 1};
+
+    return store_put_snapshots(f.s, &put, &a_snapshot, 1, err);
+}
+
+static bool call_mark_snapshot(struct err *err)
+{
+    bool found;
+
+    return store_mark_snapshot(f.s, TOPIC, 1, 1, &found, err);
 }
 
 static bool call_end_purged(struct err *err)
@@ -334,6 +363,11 @@ static const struct {
     {"put_purged", call_put_purged, OWNER},
     {"end_purged", call_end_purged, OWNER},
     {"delete_purged_index", call_delete_purged_index, OWNER},
+    {"put_snapshots", call_put_snapshots, OWNER},
+    {"take_snapshots", call_take_snapshots, OWNER},
+    {"release_snapshots", call_release_snapshots, OWNER},
+    {"end_snapshots", call_end_snapshots, OWNER},
+    {"mark_snapshot", call_mark_snapshot, OWNER},
     {"put_gone", call_put_gone, OWNER},
     {"end_gone", call_end_gone, OWNER},
     {"put_midnights", call_put_midnights, OWNER},
@@ -369,6 +403,7 @@ static const struct {
     {"put_told_node", call_put_told_node, ANYBODY},       /* the node itself */
     {"delete_told", call_delete_told, ANYBODY},           /* nobody owns it any more */
     {"delete_told_node", call_delete_told_node, ANYBODY}, /* it is gone */
+    {"prune_snapshots", call_prune_snapshots, ANYBODY},   /* by their age alone */
     {"drop_tombstones", call_drop_tombstones, ANYBODY},   /* by their age alone */
     {"date_history", call_date_history, ANYBODY},         /* fills in what is missing */
     {"add_log", call_add_log, ANYBODY},                   /* adds only */

@@ -1,0 +1,402 @@
+#include "config.h"
+
+#include "src/store/snapshot.h"
+
+#include "src/base/arena.h"
+#include "src/base/buf.h"
+#include "src/base/mem.h"
+#include "src/store/core.h"
+#include "src/store/store.h"
+
+#include <stdlib.h>
+#include <time.h>
+#include <xxhash.h>
+
+#define ROWS_AT_ONCE 100
+#define COLUMNS      8
+#define LEAD_COLUMNS 11
+
+static const char put_rows[] =
+    "INSERT INTO snapshot (topic, table_name, op, row_id, day, status, run, row_json,"
+    " created_ms, updated_ms) VALUES (?, ?, ?, ?, ?, 'init', 0, ?, ?, ?)"
+    " ON CONFLICT (topic, table_name, op, row_id, day, status) DO UPDATE SET"
+    " row_json = excluded.row_json, updated_ms = excluded.updated_ms";
+static const char put_leads[] =
+    "INSERT INTO snapshot_lead (snapshot, topic, index_name, version, member, place, by_row,"
+    " was, key_hash, key_bytes, at_least) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " ON CONFLICT (snapshot, index_name, version, place, by_row, was, key_hash) DO UPDATE SET"
+    " at_least = CASE WHEN excluded.at_least > at_least THEN excluded.at_least"
+    " ELSE at_least END";
+
+struct day {
+    char text[sizeof("2026-11-27")];
+};
+
+static struct day day_of(int64_t now_ms)
+{
+    const time_t now = (time_t)(now_ms / 1000);
+    struct day d;
+    struct tm tm;
+
+    gmtime_r(&now, &tm);
+    strftime(d.text, sizeof(d.text), "%Y-%m-%d", &tm);
+    return d;
+}
+
+/* Members share places only in what tells them apart; bound numbers are below 2^63. */
+static uint64_t hash_of(const struct stored_fan_out *job)
+{
+    return XXH64(job->key.ptr, job->key.len, XXH64(job->member.ptr, job->member.len, 0)) >> 1;
+}
+
+static bool put_chunk(struct store *s, const struct snapshot_put *p, struct str day,
+                      const struct snapshot_change *c, size_t n, struct err *err)
+{
+    struct bind binds[ROWS_AT_ONCE * COLUMNS];
+    size_t k = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct bind row[COLUMNS] = {
+            TEXT(p->owner.topic), TEXT(p->table),   TEXT(c[i].op),
+            TEXT(c[i].row_id),    TEXT(day),        TEXT(c[i].row_json),
+            NUMBER(p->now_ms),    NUMBER(p->now_ms)};
+
+        for (size_t column = 0; column < COLUMNS; column++)
+            binds[k++] = row[column];
+    }
+    return store_run_rows(s, put_rows, (struct binds){binds, k}, n, err);
+}
+
+struct id_of_row {
+    struct str op, row_id;
+    uint64_t id;
+};
+
+static void fill_id(struct arena *a, const struct str *cells, void *element)
+{
+    *(struct id_of_row *)element = (struct id_of_row){
+        arena_copy(a, cells[1]), arena_copy(a, cells[2]), row_number(cells[0])};
+}
+
+/* The ids of the waiting snapshots of n rows. */
+static bool find_ids(struct store *s, struct arena *a, const struct snapshot_put *p,
+                     struct str day, const struct snapshot_change *c, size_t n,
+                     struct id_of_row **out, size_t *n_out, struct err *err)
+{
+    struct row_list list = ROW_LIST(a, struct id_of_row, fill_id);
+    struct bind binds[3 + ROWS_AT_ONCE] = {TEXT(p->owner.topic), TEXT(p->table), TEXT(day)};
+    struct buf sql = {0};
+
+    buf_append(&sql, STR("SELECT id, op, row_id FROM snapshot WHERE topic = ? AND"
+                         " table_name = ? AND day = ? AND status = 'init' AND row_id IN ("));
+    for (size_t i = 0; i < n; i++) {
+        buf_append(&sql, i == 0 ? STR("?") : STR(", ?"));
+        binds[3 + i] = TEXT(c[i].row_id);
+    }
+    buf_append(&sql, STR("){lock}"));
+
+    const bool ok = store_select(s, sql.ptr, (struct binds){binds, 3 + n}, &list.sink, err);
+
+    *out = row_list_finish(&list, n_out);
+    buf_free(&sql);
+    return ok;
+}
+
+static uint64_t id_of(const struct id_of_row *ids, size_t n, const struct snapshot_change *c)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_equal(ids[i].op, c->op) && str_equal(ids[i].row_id, c->row_id))
+            return ids[i].id;
+    return 0;
+}
+
+static bool put_leads_of(struct store *s, const struct id_of_row *ids, size_t n_ids,
+                         const struct snapshot_change *c, size_t n, struct err *err)
+{
+    struct bind binds[ROWS_AT_ONCE * LEAD_COLUMNS];
+    size_t k = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct stored_fan_out *j = &c[i].lead;
+        const struct bind row[LEAD_COLUMNS] = {NUMBER(id_of(ids, n_ids, &c[i])),
+                                               TEXT(j->topic),
+                                               TEXT(j->index),
+                                               NUMBER(j->version),
+                                               TEXT(j->member),
+                                               NUMBER(j->place),
+                                               NUMBER(j->by),
+                                               NUMBER(c[i].was),
+                                               NUMBER(hash_of(j)),
+                                               TEXT(j->key),
+                                               NUMBER(j->at_least)};
+
+        for (size_t column = 0; column < LEAD_COLUMNS; column++)
+            binds[k++] = row[column];
+    }
+    return store_run_rows(s, put_leads, (struct binds){binds, k}, n, err);
+}
+
+bool store_put_snapshots(struct store *s, const struct snapshot_put *p,
+                         const struct snapshot_change *c, size_t n, struct err *err)
+{
+    const struct day day = day_of(p->now_ms);
+    struct arena *a;
+    bool ok = true;
+
+    if (n == 0)
+        return true;
+    if (!store_begin_as(s, p->owner.topic, p->owner.term, err))
+        return false;
+    a = arena_new();
+    for (size_t i = 0; ok && i < n; i += ROWS_AT_ONCE) {
+        const size_t rows = n - i < ROWS_AT_ONCE ? n - i : ROWS_AT_ONCE;
+        struct id_of_row *ids;
+        size_t n_ids;
+
+        ok = put_chunk(s, p, str_from(day.text), c + i, rows, err) &&
+             find_ids(s, a, p, str_from(day.text), c + i, rows, &ids, &n_ids, err) &&
+             put_leads_of(s, ids, n_ids, c + i, rows, err);
+    }
+    arena_free(a);
+    return store_end(s, ok, err);
+}
+
+/* ---- look ---- */
+
+static void fill(struct arena *a, const struct str *cells, void *element)
+{
+    *(struct stored_snapshot *)element = (struct stored_snapshot){
+        .id = row_number(cells[0]),
+        .topic = arena_copy(a, cells[1]),
+        .table = arena_copy(a, cells[2]),
+        .op = arena_copy(a, cells[3]),
+        .row_id = arena_copy(a, cells[4]),
+        .day = arena_copy(a, cells[5]),
+        .status = arena_copy(a, cells[6]),
+        .run = row_number(cells[7]),
+        .row_json = arena_copy(a, cells[8]),
+        .created_ms = (int64_t)row_number(cells[9]),
+        .updated_ms = (int64_t)row_number(cells[10]),
+    };
+}
+
+bool store_load_snapshots(struct store *s, struct arena *a, const struct snapshot_filter *f,
+                          struct stored_snapshot **out, size_t *n, struct err *err)
+{
+    static const char sql[] =
+        "SELECT id, topic, table_name, op, row_id, day, status, run, row_json, created_ms,"
+        " updated_ms FROM snapshot WHERE id > ? AND (? = 0 OR id = ?) AND (? = 0 OR run = ?)"
+        " AND (? = '' OR topic = ?) AND (? = '' OR table_name = ?) AND (? = '' OR op = ?)"
+        " AND (? = '' OR status = ?) AND (? = '' OR day = ?) AND (? = '' OR row_id = ?)"
+        " ORDER BY id LIMIT ?";
+    struct row_list list = ROW_LIST(a, struct stored_snapshot, fill);
+
+    if (!store_load(s, sql,
+                    BINDS(NUMBER(f->after_id), NUMBER(f->id), NUMBER(f->id), NUMBER(f->run),
+                          NUMBER(f->run), TEXT(f->topic), TEXT(f->topic), TEXT(f->table),
+                          TEXT(f->table), TEXT(f->op), TEXT(f->op), TEXT(f->status),
+                          TEXT(f->status), TEXT(f->day), TEXT(f->day), TEXT(f->row_id),
+                          TEXT(f->row_id), NUMBER(f->limit)),
+                    &list, err))
+        return false;
+    *out = row_list_finish(&list, n);
+    return true;
+}
+
+static void fill_count(struct arena *a, const struct str *cells, void *element)
+{
+    *(struct snapshot_count *)element = (struct snapshot_count){
+        arena_copy(a, cells[0]), arena_copy(a, cells[1]), arena_copy(a, cells[2]),
+        row_number(cells[3]), (int64_t)row_number(cells[4])};
+}
+
+bool store_count_snapshots(struct store *s, struct arena *a, struct snapshot_count **out,
+                           size_t *n, struct err *err)
+{
+    static const char sql[] = "SELECT topic, table_name, status, COUNT(*), MIN(created_ms)"
+                              " FROM snapshot GROUP BY topic, table_name, status"
+                              " ORDER BY topic, table_name, status";
+    struct row_list list = ROW_LIST(a, struct snapshot_count, fill_count);
+
+    if (!store_load(s, sql, NO_BINDS, &list, err))
+        return false;
+    *out = row_list_finish(&list, n);
+    return true;
+}
+
+static void fill_place(struct arena *a, const struct str *cells, void *element)
+{
+    *(struct snapshot_place *)element =
+        (struct snapshot_place){arena_copy(a, cells[0]), (uint32_t)row_number(cells[1])};
+}
+
+bool store_load_snapshot_places(struct store *s, struct arena *a, struct str index,
+                                uint64_t version, struct snapshot_place **out, size_t *n,
+                                struct err *err)
+{
+    static const char sql[] = "SELECT DISTINCT member, place FROM snapshot_lead"
+                              " WHERE index_name = ? AND version = ? ORDER BY member, place";
+    struct row_list list = ROW_LIST(a, struct snapshot_place, fill_place);
+
+    if (!store_load(s, sql, BINDS(TEXT(index), NUMBER(version)), &list, err))
+        return false;
+    *out = row_list_finish(&list, n);
+    return true;
+}
+
+/* ---- a run ---- */
+
+bool store_take_snapshots(struct store *s, const struct snapshot_owner *owner, struct str table,
+                          uint64_t run, int64_t now_ms, struct err *err)
+{
+    static const char sql[] = "UPDATE snapshot SET status = 'running', run = ?, updated_ms = ?"
+                              " WHERE topic = ? AND status = 'init'"
+                              " AND (? = '' OR table_name = ?)";
+
+    if (!store_begin_as(s, owner->topic, owner->term, err))
+        return false;
+
+    const bool ok = store_run(
+        s, sql,
+        BINDS(NUMBER(run), NUMBER(now_ms), TEXT(owner->topic), TEXT(table), TEXT(table)), err);
+
+    return store_end(s, ok, err);
+}
+
+static void fill_lead(struct arena *a, const struct str *cells, void *element)
+{
+    *(struct snapshot_lead *)element = (struct snapshot_lead){
+        .snapshot = row_number(cells[0]),
+        .was = row_number(cells[7]) != 0,
+        .job = {.topic = arena_copy(a, cells[1]),
+                .index = arena_copy(a, cells[2]),
+                .version = row_number(cells[3]),
+                .member = arena_copy(a, cells[4]),
+                .place = (uint32_t)row_number(cells[5]),
+                .by = (unsigned)row_number(cells[6]),
+                .key = arena_copy(a, cells[8]),
+                .at_least = row_number(cells[9])},
+    };
+}
+
+bool store_load_leads(struct store *s, struct arena *a, uint64_t first, uint64_t last,
+                      struct snapshot_lead **out, size_t *n, struct err *err)
+{
+    static const char sql[] =
+        "SELECT snapshot, topic, index_name, version, member, place, by_row, was, key_bytes,"
+        " at_least FROM snapshot_lead WHERE snapshot >= ? AND snapshot <= ?"
+        " ORDER BY snapshot, id";
+    struct row_list list = ROW_LIST(a, struct snapshot_lead, fill_lead);
+
+    if (!store_load(s, sql, BINDS(NUMBER(first), NUMBER(last)), &list, err))
+        return false;
+    *out = row_list_finish(&list, n);
+    return true;
+}
+
+bool store_release_snapshots(struct store *s, const struct snapshot_owner *owner,
+                             const struct snapshot_page *page,
+                             const struct stored_fan_out *jobs, size_t n, struct err *err)
+{
+    static const char forget[] =
+        "DELETE FROM snapshot_lead WHERE snapshot >= ? AND snapshot <= ? AND snapshot IN"
+        " (SELECT id FROM snapshot WHERE run = ? AND status = 'running')";
+
+    if (!store_begin_as(s, owner->topic, owner->term, err))
+        return false;
+
+    bool ok = store_write_fan_outs(s, jobs, n, err);
+
+    if (ok && page->run != 0)
+        ok = store_run(s, forget,
+                       BINDS(NUMBER(page->first), NUMBER(page->last), NUMBER(page->run)), err);
+    return store_end(s, ok, err);
+}
+
+bool store_count_released(struct store *s, struct str topic, struct str table, int64_t now_ms,
+                          uint64_t *n, struct err *err)
+{
+    static const char sql[] = "SELECT COUNT(*) FROM fan_out WHERE source = ?"
+                              " AND (? = '' OR table_name = ?)"
+                              " AND (mark = 0 OR created_ms <= ?)";
+
+    if (!store_begin(s, err))
+        return false;
+
+    const bool ok = store_select_number(
+        s, sql, BINDS(TEXT(topic), TEXT(table), TEXT(table), NUMBER(now_ms)), n, NULL, err);
+
+    return store_end(s, ok, err);
+}
+
+/* ---- the end ---- */
+
+/* What was done earlier on the same day gives way; then both statuses are unique. */
+static bool make_way(struct store *s, const char *which, uint64_t number, struct err *err)
+{
+    struct buf sql = {0};
+
+    buf_printf(&sql,
+               "DELETE FROM snapshot WHERE status = 'done' AND id IN (SELECT id FROM"
+               " (SELECT d.id AS id FROM snapshot d JOIN snapshot r ON d.topic = r.topic"
+               " AND d.table_name = r.table_name AND d.op = r.op AND d.row_id = r.row_id"
+               " AND d.day = r.day AND d.id <> r.id WHERE %s AND d.status = 'done') x)",
+               which);
+
+    const bool ok = store_run(s, sql.ptr, BINDS(NUMBER(number)), err);
+
+    buf_free(&sql);
+    return ok;
+}
+
+bool store_end_snapshots(struct store *s, const struct snapshot_owner *owner, uint64_t run,
+                         int64_t now_ms, struct err *err)
+{
+    static const char sql[] = "UPDATE snapshot SET status = 'done', updated_ms = ?"
+                              " WHERE topic = ? AND run = ? AND status = 'running'";
+
+    if (!store_begin_as(s, owner->topic, owner->term, err))
+        return false;
+
+    const bool ok =
+        make_way(s, "r.status = 'running' AND r.run = ?", run, err) &&
+        store_run(s, sql, BINDS(NUMBER(now_ms), TEXT(owner->topic), NUMBER(run)), err);
+
+    return store_end(s, ok, err);
+}
+
+static bool mark(struct store *s, uint64_t id, int64_t now_ms, struct err *err)
+{
+    static const char done[] =
+        "UPDATE snapshot SET status = 'done', updated_ms = ? WHERE id = ?";
+
+    return make_way(s, "r.id = ?", id, err) &&
+           store_run(s, "DELETE FROM snapshot_lead WHERE snapshot = ?", BINDS(NUMBER(id)),
+                     err) &&
+           store_run(s, done, BINDS(NUMBER(now_ms), NUMBER(id)), err);
+}
+
+bool store_mark_snapshot(struct store *s, struct str topic, uint64_t id, int64_t now_ms,
+                         bool *found, struct err *err)
+{
+    static const char waits[] =
+        "SELECT id FROM snapshot WHERE id = ? AND topic = ? AND status = 'init'{lock}";
+    uint64_t ignored;
+
+    *found = false;
+    if (!store_begin_write(s, OF_TOPIC(topic), err))
+        return false;
+
+    const bool ok =
+        store_select_number(s, waits, BINDS(NUMBER(id), TEXT(topic)), &ignored, found, err) &&
+        (!*found || mark(s, id, now_ms, err));
+
+    return store_end(s, ok, err);
+}
+
+bool store_prune_snapshots(struct store *s, int64_t before_ms, struct err *err)
+{
+    return store_run_alone(s, OF_NOBODY,
+                           "DELETE FROM snapshot WHERE status = 'done' AND updated_ms < ?",
+                           BINDS(NUMBER(before_ms)), err);
+}

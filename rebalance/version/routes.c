@@ -303,6 +303,7 @@ static bool make_spec(struct coordinator *co, const struct stored_version *v,
                 spec->topic);
         ok = stop_version(co, spec, v, &why, err);
     } else {
+        spec->now = definitions_ref(now);
         ok = fill_spec(co, spec, topic, now, err);
         *out = ok ? spec : NULL;
     }

@@ -57,9 +57,9 @@ static bool put_chunk(struct store *s, const struct snapshot_put *p, struct str 
 
     for (size_t i = 0; i < n; i++) {
         const struct bind row[COLUMNS] = {
-            TEXT(p->owner.topic), TEXT(p->table),   TEXT(c[i].op),
-            TEXT(c[i].row_id),    TEXT(day),        TEXT(c[i].row_json),
-            NUMBER(p->now_ms),    NUMBER(p->now_ms)};
+            TEXT(p->owner.topic),  TEXT(p->table),   TEXT(c[i].row.op),
+            TEXT(c[i].row.row_id), TEXT(day),        TEXT(c[i].row.row_json),
+            NUMBER(p->now_ms),     NUMBER(p->now_ms)};
 
         for (size_t column = 0; column < COLUMNS; column++)
             binds[k++] = row[column];
@@ -91,7 +91,7 @@ static bool find_ids(struct store *s, struct arena *a, const struct snapshot_put
                          " table_name = ? AND day = ? AND status = 'init' AND row_id IN ("));
     for (size_t i = 0; i < n; i++) {
         buf_append(&sql, i == 0 ? STR("?") : STR(", ?"));
-        binds[3 + i] = TEXT(c[i].row_id);
+        binds[3 + i] = TEXT(c[i].row.row_id);
     }
     buf_append(&sql, STR("){lock}"));
 
@@ -105,7 +105,7 @@ static bool find_ids(struct store *s, struct arena *a, const struct snapshot_put
 static uint64_t id_of(const struct id_of_row *ids, size_t n, const struct snapshot_change *c)
 {
     for (size_t i = 0; i < n; i++)
-        if (str_equal(ids[i].op, c->op) && str_equal(ids[i].row_id, c->row_id))
+        if (str_equal(ids[i].op, c->row.op) && str_equal(ids[i].row_id, c->row.row_id))
             return ids[i].id;
     return 0;
 }
@@ -125,7 +125,7 @@ static bool put_leads_of(struct store *s, const struct id_of_row *ids, size_t n_
                                                TEXT(j->member),
                                                NUMBER(j->place),
                                                NUMBER(j->by),
-                                               NUMBER(c[i].was),
+                                               NUMBER(c[i].row.was),
                                                NUMBER(hash_of(j)),
                                                TEXT(j->key),
                                                NUMBER(j->at_least)};

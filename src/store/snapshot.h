@@ -47,10 +47,13 @@ struct stored_snapshot {
     int64_t created_ms, updated_ms;
 };
 
+struct snapshot_row {
+    struct str op, row_id, row_json; /* as in struct stored_snapshot */
+    bool was;                        /* what leads is the row as it was before */
+};
 /* A change of a row, with one thing that it leads to. */
 struct snapshot_change {
-    struct str op, row_id, row_json;
-    bool was;                   /* the lead is from what the row was before */
+    struct snapshot_row row;
     struct stored_fan_out lead; /* as for store_put_fan_outs() */
 };
 /* Of one table, of the topic whose owner calls. */

@@ -3,6 +3,7 @@ libmillrace_a_SOURCES += \
 	%D%/builder.c %D%/builder.h \
 	%D%/log_place.c %D%/log_place.h \
 	%D%/parts.h \
+	%D%/put_off.c \
 	%D%/related.c \
 	%D%/root.c \
 	%D%/rows.c \

@@ -5,6 +5,7 @@
  *   change_unit      one row change for one index version: what it may emit
  *   change_root      changes of a row that has a document
  *   change_related   changes of a row that documents hold, and of rows moved along with it
+ *   change_put_off   the same of a delayed table, kept for a run
  */
 #ifndef SYNC_CHANGE_PARTS_H
 #define SYNC_CHANGE_PARTS_H
@@ -53,6 +54,7 @@ struct change_writer {
     size_t n_tasks;
     struct buf id, key, routing, body;             /* scratch for the new image */
     struct buf old_id, old_key, old_routing, join; /* scratch for the old image */
+    struct buf row_id, row_json;                   /* scratch for what is put off */
     struct cascade_trigger *off;
 };
 
@@ -98,6 +100,15 @@ void change_stop_unknown(struct change_unit *u, const struct use *use,
 
 /* The key may make no id before or after the change; the other image counts all the same. */
 void change_root(struct change_unit *u, const struct use *use, const struct binding *b);
+
+/* ---- change_put_off ---- */
+
+/*
+ * Describe the changed row of a delayed table, in w's scratch: was: as it was before, else as
+ * it is.
+ */
+struct snapshot_row;
+struct snapshot_row change_put_off_row(struct change_unit *u, bool was);
 
 /* ---- change_related ---- */
 

@@ -55,6 +55,8 @@ void change_writer_free(struct change_writer *w)
     buf_free(&w->old_key);
     buf_free(&w->old_routing);
     buf_free(&w->join);
+    buf_free(&w->row_id);
+    buf_free(&w->row_json);
     cascade_trigger_free(w->off);
     free(w);
 }

@@ -186,24 +186,45 @@ static bool find_documents(const struct resolve_run_options *opt, struct read_li
     return ok;
 }
 
+/* Each row of a delayed table is kept, with its key. */
+static bool put_off(const struct resolve_run_options *opt, const struct resolve_task *t,
+                    struct err *err)
+{
+    return fan_out_put_off(opt->fan_out, t->delayed,
+                           &(struct fan_out_rows){.target = t->target,
+                                                  .place = t->place,
+                                                  .by = t->by,
+                                                  .keys = t->join_keys,
+                                                  .n = t->n,
+                                                  .at_least = t->at_least},
+                           t->rows, err);
+}
+
+static bool put_task(const struct resolve_run_options *opt, const struct resolving *g,
+                     struct err *err)
+{
+    const struct resolve_task *t = g->task;
+
+    return t->delayed.len > 0 ? put_off(opt, t, err)
+                              : fan_out_put(opt->fan_out,
+                                            &(struct fan_out_rows){.target = t->target,
+                                                                   .place = t->place,
+                                                                   .by = t->by,
+                                                                   .keys = g->keys.keys,
+                                                                   .n = g->keys.n,
+                                                                   .at_least = t->at_least},
+                                            err);
+}
+
 static bool hand_over(const struct resolve_run_options *opt, const struct resolving *g,
                       size_t n, struct err *err)
 {
     bool ok = true;
 
     for (size_t i = 0; ok && i < n; i++) {
-        const struct resolve_task *t = g[i].task;
-
         for (size_t k = 0; k < g[i].keys.n; k++)
             g[i].leads[k] = LEADS_TO_MANY;
-        ok = fan_out_put(opt->fan_out,
-                         &(struct fan_out_rows){.target = t->target,
-                                                .place = t->place,
-                                                .by = t->by,
-                                                .keys = g[i].keys.keys,
-                                                .n = g[i].keys.n,
-                                                .at_least = t->at_least},
-                         err);
+        ok = put_task(opt, &g[i], err);
     }
     return ok;
 }
@@ -314,7 +335,7 @@ static enum end work(const struct resolve_run_options *opt, struct read_links *l
 {
     const struct target *t = g[0].task->target;
     int64_t since_ms = clock_mono_ms();
-    bool as_job = is_guest(opt, t);
+    bool as_job = is_guest(opt, t) || g[0].task->delayed.len > 0;
     struct err err = {0};
 
     while (!(as_job ? hand_over(opt, g, n, &err) : resolve(opt, l, g, n, &err))) {
@@ -349,14 +370,20 @@ static void do_tasks(const struct resolve_run_options *opt, struct read_links *l
     count(opt->resolves, n);
 }
 
-/* Move the tasks of the first one's target from tasks to out; returns their number. */
+/* Whether both can be worked off at once. */
+static bool are_alike(const struct resolve_task *a, const struct resolve_task *b)
+{
+    return a->target == b->target && (a->delayed.len > 0) == (b->delayed.len > 0);
+}
+
+/* Move the tasks that are like the first one from tasks to out; returns their number. */
 static size_t split_off(struct resolve_task **tasks, size_t *n, struct resolving *out)
 {
-    const struct target *target = tasks[0]->target;
+    const struct resolve_task *first = tasks[0];
     size_t n_out = 0, n_left = 0;
 
     for (size_t i = 0; i < *n; i++)
-        if (tasks[i]->target == target)
+        if (are_alike(tasks[i], first))
             out[n_out++] = (struct resolving){.task = tasks[i]};
         else
             tasks[n_left++] = tasks[i];

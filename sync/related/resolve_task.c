@@ -5,6 +5,7 @@
 #include "src/base/arena.h"
 #include "src/base/map.h"
 #include "src/base/mem.h"
+#include "src/store/snapshot.h"
 #include "sync/checkpoint/ticket.h"
 #include "sync/delivery/document/target.h"
 
@@ -42,13 +43,33 @@ void resolve_task_add(struct resolve_task *t, struct str key, struct ticket *tic
     t->tickets[t->n++] = ticket;
 }
 
+void resolve_task_delay(struct resolve_task *t, struct str table)
+{
+    t->delayed = arena_copy(t->arena, table);
+    t->rows = arena_alloc(t->arena, RESOLVE_MAX, sizeof(*t->rows));
+}
+
+void resolve_task_put_off(struct resolve_task *t, struct str key,
+                          const struct snapshot_row *row, struct ticket *ticket)
+{
+    t->rows[t->n] = (struct snapshot_row){.op = arena_copy(t->arena, row->op),
+                                          .row_id = arena_copy(t->arena, row->row_id),
+                                          .row_json = arena_copy(t->arena, row->row_json),
+                                          .was = row->was};
+    resolve_task_add(t, key, ticket);
+}
+
 bool resolve_task_take(struct resolve_task *t, struct resolve_task *from)
 {
     if (t->target != from->target || t->place != from->place || t->area != from->area ||
-        t->by != from->by || t->n + from->n > RESOLVE_MAX)
+        t->by != from->by || !str_equal(t->delayed, from->delayed) ||
+        t->n + from->n > RESOLVE_MAX)
         return false;
     for (size_t i = 0; i < from->n; i++)
-        resolve_task_add(t, from->join_keys[i], from->tickets[i]);
+        if (t->delayed.len > 0)
+            resolve_task_put_off(t, from->join_keys[i], &from->rows[i], from->tickets[i]);
+        else
+            resolve_task_add(t, from->join_keys[i], from->tickets[i]);
     if (from->at_least > t->at_least)
         t->at_least = from->at_least;
     t->n_tasks += from->n_tasks;

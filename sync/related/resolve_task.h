@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 struct arena;
+struct snapshot_row;
 struct target;
 struct ticket;
 
@@ -26,25 +27,33 @@ struct ticket;
 struct resolve_task {
     struct target *target; /* one reference */
     size_t place;
-    uint8_t area; /* the area of the documents to re-read, from 1; 0: all */
-    unsigned by;  /* how the keys name rows: RESOLVER_BY (sync/document/resolver.h) */
+    uint8_t area;       /* the area of the documents to re-read, from 1; 0: all */
+    unsigned by;        /* how the keys name rows: RESOLVER_BY (sync/document/resolver.h) */
+    struct str delayed; /* the delayed table of the rows, whose documents a run will read;
+                           empty: they are read now */
     uint64_t at_least;
     int64_t commit_ms;
     size_t n_tasks;      /* tasks merged into it, with itself */
     struct arena *arena; /* owns the arrays and keys */
     struct str *join_keys;
-    struct ticket **tickets; /* one reference each */
+    struct ticket **tickets;   /* one reference each */
+    struct snapshot_row *rows; /* of a delayed table */
     size_t n;
 };
 
 /* Takes over the reference. */
 struct resolve_task *resolve_task_new(struct target *target, size_t place, uint8_t area,
                                       unsigned by) RETURNS_NONNULL MUST_CHECK;
+/* The rows to come are of this delayed table. */
+void resolve_task_delay(struct resolve_task *t, struct str table);
 /* The caller has returned or taken the tickets. */
 void resolve_task_free(struct resolve_task *t);
 
 /* n must be < RESOLVE_MAX.  Copies the key, takes over the ticket's reference. */
 void resolve_task_add(struct resolve_task *t, struct str key, struct ticket *ticket);
+/* The same, of a delayed table.  Copies the row. */
+void resolve_task_put_off(struct resolve_task *t, struct str key,
+                          const struct snapshot_row *row, struct ticket *ticket);
 /*
  * Takes over the rows of `from` and frees it.  Returns false if they are of another kind, or
  * too many.

@@ -15,6 +15,7 @@ void version_spec_free(struct version_spec *v)
     if (v == NULL)
         return;
     definitions_unref(v->definitions);
+    definitions_unref(v->now);
     server_access_unref(v->server);
     for (size_t i = 0; i < v->n_own; i++) {
         server_access_unref(v->own[i].server);
@@ -36,6 +37,8 @@ static struct version_spec *copy_spec(const struct version_spec *v)
 
     *copy = *v;
     definitions_ref(copy->definitions);
+    if (copy->now != NULL)
+        definitions_ref(copy->now);
     server_access_ref(copy->server);
     copy->own = mem_alloc(v->n_own + 1, sizeof(*copy->own));
     for (size_t i = 0; i < v->n_own; i++)
@@ -94,6 +97,38 @@ static void set_shards(struct target *target, struct reading *reading, const cha
     target->shards = list;
 }
 
+static bool is_place_of(const struct plan *plan, size_t place, const struct table_location *at)
+{
+    const struct schema *s = plan_place_schema(plan, place);
+    bool (*same)(struct str a, struct str b) = s->any_case ? str_equal_any_case : str_equal;
+
+    return str_equal(plan_topic(plan, plan_place_topic(plan, place)), at->topic) &&
+           same(s->database, at->schema) && same(s->table, at->name);
+}
+
+/* The root's own documents follow at once. */
+static void set_delayed(struct reading *r, const struct definitions *d)
+{
+    const size_t n = plan_n_places(r->plan);
+
+    for (size_t i = 0; i < d->n_tables; i++) {
+        const struct table_definition *t = &d->tables[i];
+        struct table_location at;
+
+        if (!t->delayed || !definitions_locate(d, t->table, &at))
+            continue;
+        for (size_t place = 1; place < n; place++) {
+            if (!is_place_of(r->plan, place, &at))
+                continue;
+            if (r->delayed == NULL) {
+                r->names = arena_new();
+                r->delayed = arena_alloc(r->names, n, sizeof(*r->delayed));
+            }
+            r->delayed[place] = arena_copy(r->names, t->table);
+        }
+    }
+}
+
 static struct target *new_target(const struct version_spec *v, const struct table_definition *t,
                                  struct plan *plan)
 {
@@ -112,6 +147,8 @@ static struct target *new_target(const struct version_spec *v, const struct tabl
     target->plan_free = reading_free;
     target->version_min = v->version_min;
     target->cross_topic = plan != NULL && plan_n_topics(plan) > 1;
+    if (plan != NULL && v->now != NULL)
+        set_delayed(reading, v->now);
     if (plan != NULL && v->shards != NULL && plan_is_routed_by_path(plan))
         set_shards(target, reading, v->shards);
     /* A replica may show an older state than the followed server did before. */

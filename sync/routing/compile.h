@@ -27,7 +27,8 @@ struct database_server {
 };
 
 struct version_spec {
-    struct definitions *definitions;      /* as the version was built */
+    struct definitions *definitions; /* as the version was built */
+    struct definitions *now; /* as they are: they say which tables are delayed; NULL: none */
     const struct table_definition *table; /* the lead of its index */
     char *topic;                          /* of the table: its owner writes the documents */
     struct server_access *server;         /* the topic's server, for re-reads ... */

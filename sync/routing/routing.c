@@ -26,6 +26,8 @@ void reading_free(void *r)
     free(reading->alias);
     if (reading->shards != NULL)
         arena_free(reading->shards);
+    if (reading->names != NULL)
+        arena_free(reading->names);
     free(reading);
 }
 
@@ -102,11 +104,16 @@ static bool is_own(const struct routing *r, const struct target *t)
 
 static void add_target(struct routing *r, struct target *t)
 {
-    struct plan *plan = ((struct reading *)t->plan)->plan;
+    const struct reading *reading = t->plan;
+    struct plan *plan = reading->plan;
 
     for (size_t place = 0; place < plan_n_places(plan); place++) {
-        const struct use use = {
-            .target = t, .plan = plan, .place = place, .guest = !is_own(r, t)};
+        const struct use use = {.target = t,
+                                .plan = plan,
+                                .place = place,
+                                .guest = !is_own(r, t),
+                                .delayed = reading->delayed != NULL ? reading->delayed[place]
+                                                                    : STR("")};
         struct str database, table;
         bool refresh;
 

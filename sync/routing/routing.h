@@ -31,6 +31,9 @@ struct reading {
     uint64_t number; /* ... and the 2 of orders_v2 */
     struct server_access *server;
     struct arena *shards; /* holds the target's shards; NULL if it has none */
+    struct str *delayed;  /* by place, the delayed table there: "shop.label", or empty; NULL: no
+                             place has one */
+    struct arena *names;  /* holds them */
     bool stopped;         /* atomic: the table is stopped, its changes are deferred */
     bool filling;         /* its index is being built: rows may have no document yet */
     struct grace_period *grace_period; /* of its index, a reference; changes and fills pass
@@ -41,9 +44,10 @@ void reading_free(void *r);
 /* One use of a table: a place in the documents of one index version. */
 struct use {
     struct target *target;
-    struct plan *plan; /* the target's */
-    size_t place;      /* 0 for the root */
-    bool guest;        /* another topic owns the documents: hand changes over to it */
+    struct plan *plan;  /* the target's */
+    size_t place;       /* 0 for the root */
+    bool guest;         /* another topic owns the documents: hand changes over to it */
+    struct str delayed; /* the delayed table that it is; empty: its changes follow at once */
 };
 
 /* One table of the source. */

@@ -88,7 +88,8 @@ static const struct snapshot_owner *snapshot_owner(void)
     return &o;
 }
 static const struct snapshot_change a_snapshot = {
-    .op = {"update", 6}, .row_id = {"1", 1}, .lead = {.index = {"orders", 6}, .version = 1}};
+    .row = {.op = {"update", 6}, .row_id = {"1", 1}},
+    .lead = {.index = {"orders", 6}, .version = 1}};
 static const struct snapshot_page a_page = {.run = 1, .first = 1, .last = 1};
 static const struct stored_purged a_purged = {
     .topic = {"shop", 4}, .index = {"orders_v1", 9}, .doc_id = {"1", 1}, .times = 1};

@@ -26,8 +26,7 @@ static void begin(void)
 
 static struct snapshot_change a_change(const char *op, const char *id, const char *key)
 {
-    return (struct snapshot_change){.op = str_from(op),
-                                    .row_id = str_from(id),
+    return (struct snapshot_change){.row = {.op = str_from(op), .row_id = str_from(id)},
                                     .lead = {.topic = STR("shop"),
                                              .index = STR("orders"),
                                              .version = 1,
@@ -104,8 +103,8 @@ static void a_snapshot_comes_back_whole_with_what_it_leads_to(void **state)
 
     (void)state;
     begin();
-    c.row_json = STR("{\"id\":7}");
-    c.was = true;
+    c.row.row_json = STR("{\"id\":7}");
+    c.row.was = true;
     put_at(&c, 1, 3 * DAY_MS + 5);
 
     const struct stored_snapshot *s = load((struct snapshot_filter){0}, 1);
@@ -128,7 +127,7 @@ static void a_later_change_overwrites_but_forgets_nothing_that_the_row_led_to(vo
     (void)state;
     begin();
     put("update", "7", "first");
-    c.row_json = STR("new");
+    c.row.row_json = STR("new");
     put_at(&c, 1, DAY_MS + 1);
     put_at(&c, 1, DAY_MS + 2);
     assert_true(str_equal(load((struct snapshot_filter){0}, 1)->row_json, STR("new")));

@@ -91,6 +91,15 @@ bool fan_out_put(struct fan_out *f, const struct fan_out_rows *rows,
                  struct err *err) MUST_CHECK;
 
 /*
+ * Keep the rows, of a delayed table, for its next run: what is needed to put them as jobs then
+ * (src/store/snapshot.h).  As many as there are keys.  Durable when it returns true.  Blocks on
+ * the store.  @thread any
+ */
+struct snapshot_row;
+bool fan_out_put_off(struct fan_out *f, struct str table, const struct fan_out_rows *rows,
+                     const struct snapshot_row *of, struct err *err) MUST_CHECK;
+
+/*
  * Returns when the oldest job of an index ("orders_v2") was stored, in wall time: all jobs
  * stored earlier are done.  INT64_MAX: the index has no jobs; 0: not known yet.  @thread any
  */

@@ -6,6 +6,7 @@
 #include "src/base/buf.h"
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
+#include "src/store/snapshot.h"
 #include "sync/read/source_registry.h"
 #include "sync/routing/routing.h"
 #include "sync/server/server_access.h"
@@ -60,6 +61,39 @@ static void wake_owner(struct fan_out *f, const struct target *t)
     registered_source_release(&owner);
 }
 
+static struct stored_fan_out job_of(const struct fan_out *f, const struct fan_out_rows *rows,
+                                    size_t i)
+{
+    const struct reading *reading = rows->target->plan;
+
+    return (struct stored_fan_out){.topic = str_from(rows->target->topic),
+                                   .index = str_from(reading->alias),
+                                   .version = reading->number,
+                                   .member = str_from(rows->target->table),
+                                   .place = (uint32_t)rows->place,
+                                   .by = rows->by,
+                                   .key = rows->keys[i],
+                                   .source = f->owner.topic,
+                                   .at_least = rows->at_least};
+}
+
+bool fan_out_put_off(struct fan_out *f, struct str table, const struct fan_out_rows *rows,
+                     const struct snapshot_row *of, struct err *err)
+{
+    const struct snapshot_put put = {{f->owner.topic, f->owner.term}, table, clock_wall_ms()};
+    struct arena *a = arena_new();
+    struct snapshot_change *changes = arena_alloc(a, rows->n, sizeof(*changes));
+
+    for (size_t i = 0; i < rows->n; i++)
+        changes[i] = (struct snapshot_change){of[i], job_of(f, rows, i)};
+
+    const bool ok = store_put_snapshots(f->opt.store, &put, changes, rows->n, err);
+
+    arena_free(a);
+    return ok ||
+           err_wrap(err, "storing changes of %" STR_FMT " for a later run", STR_ARG(table));
+}
+
 bool fan_out_put(struct fan_out *f, const struct fan_out_rows *rows, struct err *err)
 {
     const struct reading *reading = rows->target->plan;
@@ -68,18 +102,11 @@ bool fan_out_put(struct fan_out *f, const struct fan_out_rows *rows, struct err 
     struct stored_fan_out *jobs = arena_alloc(a, rows->n, sizeof(*jobs));
     const struct str table = place_name(a, reading->plan, rows->place);
 
-    for (size_t i = 0; i < rows->n; i++)
-        jobs[i] = (struct stored_fan_out){.topic = str_from(rows->target->topic),
-                                          .index = str_from(reading->alias),
-                                          .version = reading->number,
-                                          .member = str_from(rows->target->table),
-                                          .place = (uint32_t)rows->place,
-                                          .by = rows->by,
-                                          .table = table,
-                                          .key = rows->keys[i],
-                                          .source = f->owner.topic,
-                                          .at_least = rows->at_least,
-                                          .created_ms = now_ms};
+    for (size_t i = 0; i < rows->n; i++) {
+        jobs[i] = job_of(f, rows, i);
+        jobs[i].table = table;
+        jobs[i].created_ms = now_ms;
+    }
 
     FAILPOINT(fan_out_found);
 

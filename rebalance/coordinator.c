@@ -10,6 +10,7 @@
 #include "rebalance/dead_letter/purged.h"
 #include "rebalance/dead_letter/repeats.h"
 #include "rebalance/dead_letter/replay.h"
+#include "rebalance/delayed/runs.h"
 #include "rebalance/engine/engine.h"
 #include "rebalance/fill/fills.h"
 #include "rebalance/member/cluster_zookeeper.h"
@@ -121,6 +122,7 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
     co->rebuilds = rebuilds_new();
     co->syncs = syncs_new();
     co->purged = purged_indexes_new();
+    co->delayed = delayed_runs_new();
     co->repeats = repeats_new();
     co->replays = replays_new();
     co->drops = drops_new();
@@ -177,6 +179,7 @@ void coordinator_close(struct coordinator *co)
     rebuilds_free(co->rebuilds);
     syncs_free(co->syncs);
     purged_indexes_free(co->purged);
+    delayed_runs_free(co->delayed);
     repeats_free(co->repeats);
     replays_free(co->replays);
     drops_free(co->drops);
@@ -342,6 +345,7 @@ bool coordinator_start(struct coordinator *co, struct err *err)
     coordinator_start_syncs(co);
     coordinator_start_replays(co);
     coordinator_start_day_replays(co);
+    coordinator_start_delayed(co);
     engine_watch_start(co->engine_watch);
     store_watch_start(co->store_watch);
     coordinator_start_telling(co);
@@ -475,6 +479,7 @@ static void end_threads(struct coordinator *co)
     coordinator_join_syncs(co);
     coordinator_join_day_replays(co);
     coordinator_join_replays(co);
+    coordinator_join_delayed(co);
     engine_watch_join(co->engine_watch);
     store_watch_join(co->store_watch);
     coordinator_join_telling(co);

@@ -17,7 +17,7 @@ CREATE TABLE IF NOT EXISTS snapshot (
 ) {rows};
 
 CREATE INDEX snapshot_status ON snapshot (topic, status, id);
-CREATE INDEX snapshot_run ON snapshot (run, id);
+CREATE INDEX snapshot_taken ON snapshot (run, id);
 
 CREATE TABLE IF NOT EXISTS snapshot_lead (
     id {serial},
@@ -36,3 +36,19 @@ CREATE TABLE IF NOT EXISTS snapshot_lead (
 ) {rows};
 
 CREATE INDEX snapshot_lead_version ON snapshot_lead (index_name, version);
+
+-- One of a topic.
+CREATE TABLE IF NOT EXISTS snapshot_run (
+    id {serial},
+    topic {key} NOT NULL,
+    table_name {key} NOT NULL,
+    one {number} NOT NULL,
+    after_id {number} NOT NULL,
+    level {number} NOT NULL,
+    level_after {text} NOT NULL,
+    n_all {number} NOT NULL,
+    n_done {number} NOT NULL,
+    created_ms {number} NOT NULL,
+    updated_ms {number} NOT NULL,
+    UNIQUE (topic)
+) {rows};

@@ -91,5 +91,9 @@ void api_dead_letters(struct api_call *c);
 void api_dead_letter(struct api_call *c);
 void api_dead_letter_replay(struct api_call *c);
 void api_dead_letter_discard(struct api_call *c);
+void api_delayed(struct api_call *c);
+void api_delayed_runs(struct api_call *c);
+void api_delayed_run(struct api_call *c);
+void api_delayed_done(struct api_call *c);
 
 #endif

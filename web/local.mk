@@ -3,6 +3,7 @@ libmillrace_a_SOURCES += \
 	%D%/api.h \
 	%D%/api_dead_letter.c \
 	%D%/api_definitions.c \
+	%D%/api_delayed.c \
 	%D%/api_delivery.c \
 	%D%/api_index.c \
 	%D%/api_node.c \
@@ -10,6 +11,7 @@ libmillrace_a_SOURCES += \
 	%D%/api_status.c \
 	%D%/api_verify.c \
 	%D%/body.c %D%/body.h \
+	%D%/delayed_order.c %D%/delayed_order.h \
 	%D%/door.c %D%/door.h \
 	%D%/head.c %D%/head.h \
 	%D%/html.c %D%/html.h \

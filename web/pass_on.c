@@ -2,6 +2,7 @@
 
 #include "web/pass_on.h"
 
+#include "rebalance/delayed/orders.h"
 #include "rebalance/shared/others.h"
 #include "rebalance/shared/wishes.h"
 #include "rebalance/state/owned.h"
@@ -10,6 +11,7 @@
 #include "src/format/json.h"
 #include "src/store/store.h"
 #include "web/body.h"
+#include "web/delayed_order.h"
 #include "web/letter_filter.h"
 #include "web/request.h"
 #include "web/routes.h"
@@ -42,9 +44,9 @@ static bool ask_owner(const struct route *r, const struct api_call *c, struct st
     return true;
 }
 
-/* ---- dead letters of several topics ---- */
+/* ---- what several topics have ---- */
 
-/* The same request about the letters of one topic alone.  Returns how many letters it met. */
+/* The same request about what one topic has.  Returns how much it met. */
 static uint64_t ask_of_topic(const struct route *r, const struct api_call *c, cJSON *body,
                              const char *topic)
 {
@@ -90,39 +92,55 @@ static void ask_for_each(const struct route *r, const struct api_call *c, cJSON 
     buf_free(&schema);
 }
 
-/* Returns false if no other node has any of them. */
-static bool ask_owners_of(const struct route *r, const struct api_call *c,
-                          const struct dead_letter_filter *f, cJSON *body)
+/* Returns false if no other node has any of these topics. */
+static bool ask_owners_of(const struct route *r, const struct api_call *c, cJSON *body,
+                          const struct str *topics, size_t n)
 {
-    struct coordinator *co = c->api->coordinator;
-    struct arena *a = arena_new();
-    struct str *topics;
-    struct err err = {0};
-    size_t n = 0, n_others = 0;
-    bool done = false;
+    size_t n_others = 0;
 
-    if (coordinator_topics_of_letters(co, f, a, &topics, &n, &err))
-        for (size_t i = 0; i < n; i++)
-            n_others += coordinator_is_others(co, topics[i]);
-    if (n_others > 0 && n == 1) {
-        done = ask_owner(r, c, topics[0]);
-    } else if (n_others > 0) {
+    for (size_t i = 0; i < n; i++)
+        n_others += coordinator_is_others(c->api->coordinator, topics[i]);
+    if (n_others > 0 && n == 1)
+        return ask_owner(r, c, topics[0]);
+    if (n_others > 0)
         ask_for_each(r, c, body, topics, n);
-        done = true;
-    }
-    arena_free(a);
-    return done;
+    return n_others > 0;
 }
 
 static bool pass_on_letters(const struct route *r, const struct api_call *c)
 {
     struct dead_letter_filter f = {0};
+    struct arena *a = arena_new();
+    struct str *topics;
     struct err err = {0};
     cJSON *body = NULL;
-    const bool done = body_parse(&body, c->req, NULL, &err) &&
-                      letter_filter_read(body, &f, &err) && ask_owners_of(r, c, &f, body);
+    size_t n = 0;
+    const bool done =
+        body_parse(&body, c->req, NULL, &err) && letter_filter_read(body, &f, &err) &&
+        coordinator_topics_of_letters(c->api->coordinator, &f, a, &topics, &n, &err) &&
+        ask_owners_of(r, c, body, topics, n);
 
     cJSON_Delete(body);
+    arena_free(a);
+    return done;
+}
+
+static bool pass_on_delayed(const struct route *r, const struct api_call *c)
+{
+    uint64_t ids[DELAYED_IDS_MAX];
+    struct delayed_order o = {.n_ids = 0};
+    struct arena *a = arena_new();
+    struct str *topics;
+    struct err err = {0};
+    cJSON *body = NULL;
+    size_t n = 0;
+    const bool done =
+        body_parse(&body, c->req, NULL, &err) && delayed_order_read(body, ids, &o, &err) &&
+        coordinator_topics_of_delayed(c->api->coordinator, &o, a, &topics, &n, &err) &&
+        ask_owners_of(r, c, body, topics, n);
+
+    cJSON_Delete(body);
+    arena_free(a);
     return done;
 }
 
@@ -165,6 +183,7 @@ bool pass_on(const struct route *r, const struct api_call *c)
     case CONCERNS_TOPIC: return pass_on_topic(r, c, c->args[0]);
     case CONCERNS_TABLE: return pass_on_table(r, c);
     case CONCERNS_LETTERS: return pass_on_letters(r, c);
+    case CONCERNS_DELAYED: return pass_on_delayed(r, c);
     }
     return false;
 }

@@ -154,6 +154,15 @@ static const struct route table[] = {
      "read the rows of dead letters again and write their documents"},
     {METHOD_POST, "/api/v1/dead-letters/discard", ROLE_ADMIN, api_dead_letter_discard, NULL,
      BODY, CONCERNS_LETTERS, 0, "delete dead letters"},
+
+    {METHOD_GET, "/api/v1/delayed", ROLE_OPERATOR, api_delayed, NULL, 0, CONCERNS_NODE, 0,
+     "changes of delayed tables: what waits for a run, and what was run"},
+    {METHOD_GET, "/api/v1/delayed/runs", ROLE_VIEWER, api_delayed_runs, NULL, 0, CONCERNS_NODE,
+     0, "the runs that go on, and how much waits of each table"},
+    {METHOD_POST, "/api/v1/delayed/run", ROLE_OPERATOR, api_delayed_run, NULL, BODY,
+     CONCERNS_DELAYED, 0, "read the documents again that delayed changes concern"},
+    {METHOD_POST, "/api/v1/delayed/done", ROLE_OPERATOR, api_delayed_done, NULL, BODY,
+     CONCERNS_DELAYED, MAY_REPEAT, "mark delayed changes as done"},
 };
 
 const struct route *routes_table(size_t *n)

@@ -23,6 +23,7 @@ enum concern {
     CONCERNS_TOPIC,    /* args[0] */
     CONCERNS_TABLE,    /* the topic whose owner works on the index of the table args[0] */
     CONCERNS_LETTERS,  /* the topics of the dead letters that the body names */
+    CONCERNS_DELAYED,  /* the topics of the snapshots that the body names */
 };
 
 enum route_trait {

@@ -51,6 +51,7 @@ struct coordinator {
     struct route_retry *route_retry;     /* version/routes.h */
     struct settings_sync *settings_sync; /* version/settings.h */
     struct syncs *syncs;                 /* tables read by time: poll/sync.h */
+    struct delayed_runs *delayed;        /* delayed/runs.h */
     struct purged_indexes *purged;       /* purged keys: dead_letter/purged.h */
     struct repeats *repeats;             /* the replay thread's: dead_letter/repeats.h */
     struct replays *replays;             /* dead_letter/replay.h */

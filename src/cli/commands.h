@@ -57,6 +57,10 @@ int command_dead_letter_list(const struct invocation *inv);
 int command_dead_letter_show(const struct invocation *inv);
 int command_dead_letter_replay(const struct invocation *inv);
 int command_dead_letter_discard(const struct invocation *inv);
+int command_delayed_list(const struct invocation *inv);
+int command_delayed_runs(const struct invocation *inv);
+int command_delayed_run(const struct invocation *inv);
+int command_delayed_done(const struct invocation *inv);
 
 extern const struct command_option decode_options[], inspect_options[];
 int command_binlog_decode(const struct invocation *inv);

@@ -6,6 +6,8 @@
 #include "src/format/json.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
 
 static const char *const which[] = {"topic", "table", "index", "reason"};
 
@@ -130,4 +132,206 @@ int command_dead_letter_discard(const struct invocation *inv)
     int code = session_confirm(inv, "Forget these dead letters?", "");
 
     return code == EXIT_DONE ? act(inv, "discard") : code;
+}
+
+/* ---- changes of delayed tables, which wait as dead letters do ---- */
+
+#define POLL_MS 500 /* between looks at a run */
+
+static void view_snapshots(struct buf *out, struct render_style style, struct str json)
+{
+    static const struct render_column columns[] = {
+        {"ID", "/id", RENDER_TEXT},
+        {"TABLE", "/table", RENDER_TEXT},
+        {"GONE", "/table_is_gone", RENDER_TEXT},
+        {"OP", "/op", RENDER_TEXT},
+        {"ROW", "/row", RENDER_START},
+        {"DAY", "/day", RENDER_TEXT},
+        {"STATUS", "/status", RENDER_TEXT},
+        {"UPDATED", "/updated", RENDER_TEXT},
+    };
+    struct str items, last;
+
+    if (!json_find(json, "/items", &items))
+        return;
+    if (items.len <= 2)
+        buf_append(out, STR("no delayed changes\n"));
+    else
+        render_table(out, style, items, columns, ARRAY_LEN(columns));
+    if (json_find(json, "/more_after", &last))
+        buf_printf(out, "there are more: --after %" STR_FMT "\n", STR_ARG(last));
+}
+
+int command_delayed_list(const struct invocation *inv)
+{
+    static const char *const params[] = {"topic", "table",  "op",    "row",
+                                         "day",   "status", "limit", "after"};
+    struct call call = {.method = METHOD_GET};
+    struct err err = {0};
+    uint64_t n;
+
+    if (!invocation_number(inv, "limit", &n, &err) ||
+        !invocation_number(inv, "after", &n, &err))
+        return command_usage(inv, &err);
+    call_path(&call, "/api/v1/delayed");
+    for (size_t i = 0; i < ARRAY_LEN(params); i++)
+        call_param(&call, params[i], invocation_value(inv, params[i]));
+    return session_run(inv, &call, view_snapshots);
+}
+
+static void view_runs(struct buf *out, struct render_style style, struct str json)
+{
+    static const struct render_column runs[] = {
+        {"RUN", "/run", RENDER_TEXT},
+        {"TOPIC", "/topic", RENDER_TEXT},
+        {"TABLE", "/table", RENDER_TEXT},
+        {"SNAPSHOTS", "/snapshots", RENDER_COUNT},
+        {"PUT", "/put", RENDER_COUNT},
+        {"BEGUN", "/begun", RENDER_TEXT},
+        {"WAITS FOR", "/waits_for", RENDER_TEXT},
+    };
+    static const struct render_column waiting[] = {
+        {"TABLE", "/table", RENDER_TEXT},
+        {"GONE", "/table_is_gone", RENDER_TEXT},
+        {"WAITING", "/snapshots", RENDER_COUNT},
+        {"OLDEST", "/oldest", RENDER_TEXT},
+    };
+    struct str items;
+
+    if (json_find(json, "/items", &items) && items.len > 2)
+        render_table(out, style, items, runs, ARRAY_LEN(runs));
+    else
+        buf_append(out, STR("no delayed runs\n"));
+    if (json_find(json, "/waiting", &items) && items.len > 2)
+        render_table(out, style, items, waiting, ARRAY_LEN(waiting));
+}
+
+int command_delayed_runs(const struct invocation *inv)
+{
+    struct call call = {.method = METHOD_GET};
+
+    call_path(&call, "/api/v1/delayed/runs");
+    return session_run(inv, &call, view_runs);
+}
+
+static bool put_ids(struct json_writer *w, const char *const *ids, size_t n, struct err *err)
+{
+    json_write_key(w, STR("ids"));
+    json_open_array(w);
+    for (size_t i = 0; i < n; i++) {
+        char *end;
+        const unsigned long long id = strtoull(ids[i], &end, 10);
+
+        if (id == 0 || *end != '\0')
+            return err_set(err, ERR_REJECT, "%s is no number of a snapshot", ids[i]);
+        json_write_u64(w, id);
+    }
+    json_close_array(w);
+    return true;
+}
+
+static bool put_which(struct buf *body, const struct invocation *inv, struct err *err)
+{
+    struct json_writer w = {.out = body};
+    const char *one = invocation_value(inv, "one");
+    const bool all = invocation_has(inv, "all");
+
+    if ((inv->n_args > 0) + all + (one != NULL) != 1)
+        return err_set(err, ERR_REJECT, "what to run? give TABLE, --all or --one ID");
+    json_open_object(&w);
+    if (inv->n_args > 0)
+        json_put_cstr(&w, STR("table"), inv->args[0]);
+    else if (all)
+        json_put_bool(&w, STR("all"), true);
+    else if (!put_ids(&w, &one, 1, err))
+        return false;
+    json_close_object(&w);
+    return true;
+}
+
+static void view_begun(struct buf *out, struct render_style style, struct str json)
+{
+    render_value(out, style, json, "/count", RENDER_COUNT);
+    buf_append(out, STR(" snapshots are run\n"));
+}
+
+/* Ask until no run is left. */
+static int wait_for_runs(struct session *s)
+{
+    for (;;) {
+        struct call call = {.method = METHOD_GET};
+        struct buf answer = {0};
+        struct str items;
+
+        call_path(&call, "/api/v1/delayed/runs");
+
+        const int code = session_ask(s, &call, &answer);
+        const bool is_over = code != EXIT_DONE ||
+                             !json_find(buf_str(&answer), "/items", &items) || items.len <= 2;
+
+        buf_free(&answer);
+        if (is_over)
+            return code;
+        nanosleep(&(struct timespec){.tv_nsec = POLL_MS * 1000000L}, NULL);
+    }
+}
+
+static int run_delayed(struct session *s, const struct invocation *inv, struct buf *body)
+{
+    struct call call = {.method = METHOD_POST, .body = *body};
+    struct buf answer = {0};
+
+    call_path(&call, "/api/v1/delayed/run");
+
+    int code = session_ask(s, &call, &answer);
+
+    if (code == EXIT_DONE && invocation_has(inv, "wait"))
+        code = wait_for_runs(s);
+    if (code == EXIT_DONE)
+        code = session_print(inv, buf_str(&answer), view_begun);
+    buf_free(&answer);
+    return code;
+}
+
+int command_delayed_run(const struct invocation *inv)
+{
+    struct session *s = NULL;
+    struct buf body = {0};
+    struct err err = {0};
+
+    if (!put_which(&body, inv, &err)) {
+        buf_free(&body);
+        return command_usage(inv, &err);
+    }
+    if (!session_open(&s, inv, &err)) {
+        buf_free(&body);
+        return command_fail(&err);
+    }
+
+    const int code = run_delayed(s, inv, &body);
+
+    session_close(s);
+    return code;
+}
+
+static void view_marked(struct buf *out, struct render_style style, struct str json)
+{
+    render_value(out, style, json, "/count", RENDER_COUNT);
+    buf_append(out, STR(" snapshots are marked as done\n"));
+}
+
+int command_delayed_done(const struct invocation *inv)
+{
+    struct call call = {.method = METHOD_POST};
+    struct json_writer w = {.out = &call.body};
+    struct err err = {0};
+
+    json_open_object(&w);
+    if (!put_ids(&w, (const char *const *)inv->args, inv->n_args, &err)) {
+        buf_free(&call.body);
+        return command_usage(inv, &err);
+    }
+    json_close_object(&w);
+    call_path(&call, "/api/v1/delayed/done");
+    return session_run(inv, &call, view_marked);
 }

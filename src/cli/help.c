@@ -23,9 +23,13 @@ static void add_row(struct buf *out, const char *name, const char *meaning)
 static const struct {
     const char *command, *title;
 } sections[] = {
-    {"run", "Daemon"},           {"apply", "Definitions"},
-    {"status", "State"},         {"topic list", "Topics, databases, tables"},
-    {"index create", "Indexes"}, {"dead-letter list", "Dead letters"},
+    {"run", "Daemon"},
+    {"apply", "Definitions"},
+    {"status", "State"},
+    {"topic list", "Topics, databases, tables"},
+    {"index create", "Indexes"},
+    {"dead-letter list", "Dead letters"},
+    {"delayed list", "Delayed tables"},
     {"binlog decode", "Tools"},
 };
 

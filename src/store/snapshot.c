@@ -246,20 +246,102 @@ bool store_load_snapshot_places(struct store *s, struct arena *a, struct str ind
 
 /* ---- a run ---- */
 
-bool store_take_snapshots(struct store *s, const struct snapshot_owner *owner, struct str table,
-                          uint64_t run, int64_t now_ms, struct err *err)
+static void fill_run(struct arena *a, const struct str *cells, void *element)
 {
-    static const char sql[] = "UPDATE snapshot SET status = 'running', run = ?, updated_ms = ?"
-                              " WHERE topic = ? AND status = 'init'"
-                              " AND (? = '' OR table_name = ?)";
+    *(struct snapshot_run *)element = (struct snapshot_run){
+        .id = row_number(cells[0]),
+        .topic = arena_copy(a, cells[1]),
+        .table = arena_copy(a, cells[2]),
+        .one = row_number(cells[3]),
+        .after_id = row_number(cells[4]),
+        .level = row_number(cells[5]),
+        .level_after = arena_copy(a, cells[6]),
+        .n_all = row_number(cells[7]),
+        .n_done = row_number(cells[8]),
+        .created_ms = (int64_t)row_number(cells[9]),
+        .updated_ms = (int64_t)row_number(cells[10]),
+    };
+}
 
+static bool select_runs(struct store *s, struct arena *a, struct str topic,
+                        struct snapshot_run **out, size_t *n, struct err *err)
+{
+    static const char sql[] =
+        "SELECT id, topic, table_name, one, after_id, level, level_after, n_all, n_done,"
+        " created_ms, updated_ms FROM snapshot_run WHERE ? = '' OR topic = ? ORDER BY id";
+    struct row_list list = ROW_LIST(a, struct snapshot_run, fill_run);
+    const bool ok = store_select(s, sql, BINDS(TEXT(topic), TEXT(topic)), &list.sink, err);
+
+    *out = row_list_finish(&list, n);
+    return ok;
+}
+
+bool store_load_snapshot_runs(struct store *s, struct arena *a, struct str topic,
+                              struct snapshot_run **out, size_t *n, struct err *err)
+{
+    return store_begin(s, err) && store_end(s, select_runs(s, a, topic, out, n, err), err);
+}
+
+/* Sets r->n_all. */
+static bool count_taken(struct store *s, struct snapshot_run *r, struct err *err)
+{
+    static const char one[] = "SELECT COUNT(*) FROM snapshot WHERE id = ? AND topic = ?",
+                      all[] = "SELECT COUNT(*) FROM snapshot WHERE run = ? AND topic = ?";
+
+    if (!store_select_number(s, r->one != 0 ? one : all,
+                             BINDS(NUMBER(r->one != 0 ? r->one : r->id), TEXT(r->topic)),
+                             &r->n_all, NULL, err))
+        return false;
+    if (r->one == 0 || r->n_all > 0)
+        return store_run(s, "UPDATE snapshot_run SET n_all = ? WHERE id = ?",
+                         BINDS(NUMBER(r->n_all), NUMBER(r->id)), err);
+    err_set(err, ERR_REJECT, "there is no snapshot %llu", (unsigned long long)r->one);
+    err->code = 404;
+    return false;
+}
+
+static bool begin_run(struct store *s, struct snapshot_run *r, struct err *err)
+{
+    static const char insert[] =
+        "INSERT INTO snapshot_run (topic, table_name, one, after_id, level, level_after, n_all,"
+        " n_done, created_ms, updated_ms) VALUES (?, ?, ?, 0, 0, '', 0, 0, ?, ?)";
+    static const char take[] =
+        "UPDATE snapshot SET status = 'running', run = ?, updated_ms = ? WHERE topic = ?"
+        " AND status = 'init' AND ? = 0 AND (? = '' OR table_name = ?)";
+
+    return store_run(s, insert,
+                     BINDS(TEXT(r->topic), TEXT(r->table), NUMBER(r->one),
+                           NUMBER(r->created_ms), NUMBER(r->created_ms)),
+                     err) &&
+           store_select_number(s, "SELECT id FROM snapshot_run WHERE topic = ?",
+                               BINDS(TEXT(r->topic)), &r->id, NULL, err) &&
+           store_run(s, take,
+                     BINDS(NUMBER(r->id), NUMBER(r->created_ms), TEXT(r->topic), NUMBER(r->one),
+                           TEXT(r->table), TEXT(r->table)),
+                     err) &&
+           count_taken(s, r, err);
+}
+
+bool store_begin_snapshot_run(struct store *s, struct arena *a,
+                              const struct snapshot_owner *owner, int64_t now_ms,
+                              struct snapshot_run *run, bool *busy, struct err *err)
+{
+    struct snapshot_run *there;
+    size_t n = 0;
+
+    *busy = false;
     if (!store_begin_as(s, owner->topic, owner->term, err))
         return false;
+    run->topic = owner->topic;
+    run->created_ms = run->updated_ms = now_ms;
 
-    const bool ok = store_run(
-        s, sql,
-        BINDS(NUMBER(run), NUMBER(now_ms), TEXT(owner->topic), TEXT(table), TEXT(table)), err);
+    bool ok = select_runs(s, a, owner->topic, &there, &n, err);
 
+    *busy = ok && n > 0;
+    if (*busy)
+        *run = there[0];
+    else
+        ok = ok && begin_run(s, run, err);
     return store_end(s, ok, err);
 }
 
@@ -294,37 +376,64 @@ bool store_load_leads(struct store *s, struct arena *a, uint64_t first, uint64_t
     return true;
 }
 
+static bool save_run(struct store *s, const struct snapshot_run *r, struct err *err)
+{
+    static const char sql[] =
+        "UPDATE snapshot_run SET after_id = ?, level = ?, level_after = ?,"
+        " n_done = ?, updated_ms = ? WHERE id = ?";
+
+    return store_run(s, sql,
+                     BINDS(NUMBER(r->after_id), NUMBER(r->level), TEXT(r->level_after),
+                           NUMBER(r->n_done), NUMBER(r->updated_ms), NUMBER(r->id)),
+                     err);
+}
+
+static bool is_there(struct store *s, uint64_t run, struct err *err)
+{
+    uint64_t ignored;
+    bool found;
+
+    if (!store_select_number(s, "SELECT id FROM snapshot_run WHERE id = ?{lock}",
+                             BINDS(NUMBER(run)), &ignored, &found, err))
+        return false;
+    return found ||
+           err_set(err, ERR_STOP, "delayed run %llu has ended", (unsigned long long)run);
+}
+
 bool store_release_snapshots(struct store *s, const struct snapshot_owner *owner,
-                             const struct snapshot_page *page,
-                             const struct stored_fan_out *jobs, size_t n, struct err *err)
+                             const struct snapshot_run *at, const struct stored_fan_out *jobs,
+                             size_t n, struct err *err)
 {
     static const char forget[] =
-        "DELETE FROM snapshot_lead WHERE snapshot >= ? AND snapshot <= ? AND snapshot IN"
-        " (SELECT id FROM snapshot WHERE run = ? AND status = 'running')";
+        "DELETE FROM snapshot_lead WHERE snapshot <= ? AND snapshot IN"
+        " (SELECT id FROM snapshot WHERE run = ? AND status = 'running' AND id <= ?)";
 
     if (!store_begin_as(s, owner->topic, owner->term, err))
         return false;
 
-    bool ok = store_write_fan_outs(s, jobs, n, err);
+    const bool ok =
+        is_there(s, at->id, err) && store_write_fan_outs(s, jobs, n, err) &&
+        store_run(s, forget, BINDS(NUMBER(at->after_id), NUMBER(at->id), NUMBER(at->after_id)),
+                  err) &&
+        save_run(s, at, err);
 
-    if (ok && page->run != 0)
-        ok = store_run(s, forget,
-                       BINDS(NUMBER(page->first), NUMBER(page->last), NUMBER(page->run)), err);
     return store_end(s, ok, err);
 }
 
 bool store_count_released(struct store *s, struct str topic, struct str table, int64_t now_ms,
                           uint64_t *n, struct err *err)
 {
-    static const char sql[] = "SELECT COUNT(*) FROM fan_out WHERE source = ?"
-                              " AND (? = '' OR table_name = ?)"
-                              " AND (mark = 0 OR created_ms <= ?)";
+    static const char sql[] =
+        "SELECT COUNT(*) FROM fan_out WHERE source = ? AND (mark = 0 OR created_ms <= ?)"
+        " AND (table_name = ? OR (? = '' AND table_name IN"
+        " (SELECT DISTINCT table_name FROM snapshot WHERE topic = ?)))";
 
     if (!store_begin(s, err))
         return false;
 
     const bool ok = store_select_number(
-        s, sql, BINDS(TEXT(topic), TEXT(table), TEXT(table), NUMBER(now_ms)), n, NULL, err);
+        s, sql, BINDS(TEXT(topic), NUMBER(now_ms), TEXT(table), TEXT(table), TEXT(topic)), n,
+        NULL, err);
 
     return store_end(s, ok, err);
 }
@@ -349,18 +458,19 @@ static bool make_way(struct store *s, const char *which, uint64_t number, struct
     return ok;
 }
 
-bool store_end_snapshots(struct store *s, const struct snapshot_owner *owner, uint64_t run,
-                         int64_t now_ms, struct err *err)
+bool store_end_snapshot_run(struct store *s, const struct snapshot_owner *owner, uint64_t run,
+                            int64_t now_ms, struct err *err)
 {
-    static const char sql[] = "UPDATE snapshot SET status = 'done', updated_ms = ?"
-                              " WHERE topic = ? AND run = ? AND status = 'running'";
+    static const char done[] = "UPDATE snapshot SET status = 'done', updated_ms = ?"
+                               " WHERE topic = ? AND run = ? AND status = 'running'";
 
     if (!store_begin_as(s, owner->topic, owner->term, err))
         return false;
 
     const bool ok =
         make_way(s, "r.status = 'running' AND r.run = ?", run, err) &&
-        store_run(s, sql, BINDS(NUMBER(now_ms), TEXT(owner->topic), NUMBER(run)), err);
+        store_run(s, done, BINDS(NUMBER(now_ms), TEXT(owner->topic), NUMBER(run)), err) &&
+        store_run(s, "DELETE FROM snapshot_run WHERE id = ?", BINDS(NUMBER(run)), err);
 
     return store_end(s, ok, err);
 }

@@ -42,7 +42,7 @@ struct stored_snapshot {
     struct str row_id; /* the row's key, as text; empty: the whole table */
     struct str day;    /* "2026-11-27", UTC */
     struct str status;
-    uint64_t run;        /* the job that took it; 0: none */
+    uint64_t run;        /* that took it; 0: none */
     struct str row_json; /* the row as it was, of a delete; else empty */
     int64_t created_ms, updated_ms;
 };
@@ -91,9 +91,32 @@ bool store_count_snapshots(struct store *s, struct arena *a, struct snapshot_cou
 
 /* ---- a run ---- */
 
-/* The run (a job's id) takes what waits of the table; empty: of all of the topic. */
-bool store_take_snapshots(struct store *s, const struct snapshot_owner *owner, struct str table,
-                          uint64_t run, int64_t now_ms, struct err *err) MUST_CHECK;
+/* At most one of a topic. */
+struct snapshot_run {
+    uint64_t id; /* assigned by the store */
+    struct str topic;
+    struct str table; /* whose snapshots it took; empty: all of the topic */
+    uint64_t one;     /* the only snapshot, which stays as it is; 0: those it took */
+    /* What is put as jobs: all up to this snapshot ... */
+    uint64_t after_id;
+    /* ... and of the page after it this many top relations, and of the next one the keys up to
+     * this one. */
+    uint64_t level;
+    struct str level_after;
+    uint64_t n_all, n_done; /* snapshots */
+    int64_t created_ms, updated_ms;
+};
+/*
+ * Begin a run: it takes what waits of its table.  Sets id, n_all and the times.  *busy: the
+ * topic has another run, which *run then is.  Nothing to take: the run is begun all the same.
+ * ERR_REJECT, HTTP status 404: there is no snapshot `one` of the topic.
+ */
+bool store_begin_snapshot_run(struct store *s, struct arena *a,
+                              const struct snapshot_owner *owner, int64_t now_ms,
+                              struct snapshot_run *run, bool *busy, struct err *err) MUST_CHECK;
+/* Those of all topics, or of one. */
+bool store_load_snapshot_runs(struct store *s, struct arena *a, struct str topic,
+                              struct snapshot_run **out, size_t *n, struct err *err) MUST_CHECK;
 
 struct snapshot_lead {
     uint64_t snapshot;
@@ -104,23 +127,22 @@ struct snapshot_lead {
 bool store_load_leads(struct store *s, struct arena *a, uint64_t first, uint64_t last,
                       struct snapshot_lead **out, size_t *n, struct err *err) MUST_CHECK;
 /*
- * Put the jobs of a page of a run, and forget the leads of its snapshots from first to last;
- * run 0: keep them.
+ * Put jobs, and save where the run then is.  If that is behind more snapshots, their leads are
+ * forgotten, unless they stay as they are.  ERR_STOP: the run has ended, or the topic has
+ * another owner.
  */
-struct snapshot_page {
-    uint64_t run, first, last;
-};
 bool store_release_snapshots(struct store *s, const struct snapshot_owner *owner,
-                             const struct snapshot_page *page,
-                             const struct stored_fan_out *jobs, size_t n,
-                             struct err *err) MUST_CHECK;
-/* Fan-out jobs for changes of the table (empty: of any) in this topic's log that are not done.
+                             const struct snapshot_run *at, const struct stored_fan_out *jobs,
+                             size_t n, struct err *err) MUST_CHECK;
+/*
+ * Fan-out jobs for changes of the table (empty: of any that has snapshots) in this topic's log
+ * that are not done.
  */
 bool store_count_released(struct store *s, struct str topic, struct str table, int64_t now_ms,
                           uint64_t *n, struct err *err) MUST_CHECK;
-/* All that the run took is done. */
-bool store_end_snapshots(struct store *s, const struct snapshot_owner *owner, uint64_t run,
-                         int64_t now_ms, struct err *err) MUST_CHECK;
+/* All that the run took is done, and so is the run. */
+bool store_end_snapshot_run(struct store *s, const struct snapshot_owner *owner, uint64_t run,
+                            int64_t now_ms, struct err *err) MUST_CHECK;
 
 /* A person says that one is done: *found false if it does not wait. */
 bool store_mark_snapshot(struct store *s, struct str topic, uint64_t id, int64_t now_ms,

@@ -135,6 +135,8 @@ bool pipeline_cascades_wait_for(struct pipeline *p, struct str index);
 size_t pipeline_gone_stay(struct pipeline *p, struct str index);
 int64_t pipeline_gone_oldest_ms(struct pipeline *p, struct str alias);
 void pipeline_touch_gone(struct pipeline *p, struct str index, struct dirty_set *t);
+/* Somebody else has stored fan-out jobs for the topic: look now. */
+void pipeline_wake_fan_out(struct pipeline *p);
 struct fan_out_progress pipeline_fan_out(struct pipeline *p, struct str alias, uint64_t number);
 /* See access_denied_has_tables(); pipeline_renew() looks again. */
 bool pipeline_is_denied_tables(struct pipeline *p, struct str index) MUST_CHECK;

@@ -53,6 +53,11 @@ void pipeline_touch_gone(struct pipeline *p, struct str index, struct dirty_set 
     cascades_touch(p->cascades, index, t);
 }
 
+void pipeline_wake_fan_out(struct pipeline *p)
+{
+    fan_out_wake(p->fan_out);
+}
+
 struct fan_out_progress pipeline_fan_out(struct pipeline *p, struct str alias, uint64_t number)
 {
     return fan_out_progress(p->fan_out, alias, number);

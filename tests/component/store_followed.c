@@ -272,11 +272,12 @@ static bool put_purged(void)
 static bool put_snapshot(void)
 {
     const struct snapshot_put put = {{STR("shop"), 1}, STR("shop.label"), 1};
-    const struct snapshot_change c = {
-        .op = STR("update"), .row_id = STR("1"), .lead = {.index = ORDERS, .version = 1}};
+    const struct snapshot_change c = {.row = {.op = STR("update"), .row_id = STR("1")},
+                                      .lead = {.index = ORDERS, .version = 1}};
 
     return store_put_snapshots(f.s, &put, &c, 1, &f.err) &&
-           store_take_snapshots(f.s, &put.owner, STR(""), 1, 1, &f.err);
+           store_begin_snapshot_run(f.s, f.a, &put.owner, 1, &(struct snapshot_run){.one = 0},
+                                    &(bool){false}, &f.err);
 }
 
 static bool put_gone(void)

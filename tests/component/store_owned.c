@@ -90,7 +90,7 @@ static const struct snapshot_owner *snapshot_owner(void)
 static const struct snapshot_change a_snapshot = {
     .row = {.op = {"update", 6}, .row_id = {"1", 1}},
     .lead = {.index = {"orders", 6}, .version = 1}};
-static const struct snapshot_page a_page = {.run = 1, .first = 1, .last = 1};
+static struct snapshot_run a_run = {.id = 1};
 static const struct stored_purged a_purged = {
     .topic = {"shop", 4}, .index = {"orders_v1", 9}, .doc_id = {"1", 1}, .times = 1};
 static const struct stored_stop a_stop = {.table = {"shop.orders", 11}, .reason = {"r", 1}};
@@ -138,9 +138,8 @@ CALL(save_wait, &a_wait, err)
 CALL(resume_version, &a_wait, err)
 CALL(put_purged, &a_purged, 1, err)
 CALL(delete_purged_index, CONCRETE, err)
-CALL(take_snapshots, snapshot_owner(), STR(""), 1, 1, err)
-CALL(release_snapshots, snapshot_owner(), &a_page, &a_fan_out, 1, err)
-CALL(end_snapshots, snapshot_owner(), 1, 1, err)
+CALL(release_snapshots, snapshot_owner(), &a_run, &a_fan_out, 1, err)
+CALL(end_snapshot_run, snapshot_owner(), 1, 1, err)
 CALL(put_gone, gone_owner(), &a_gone, 1, err)
 CALL(end_gone, gone_owner(), &a_gone, 1, err)
 CALL(put_midnights, midnight_owner(), &a_midnight, 1, err)
@@ -199,6 +198,13 @@ static bool call_put_snapshots(struct err *err)
     const struct snapshot_put put = {*snapshot_owner(), STR("shop.label"), 1};
 
     return store_put_snapshots(f.s, &put, &a_snapshot, 1, err);
+}
+
+static bool call_begin_snapshot_run(struct err *err)
+{
+    bool busy;
+
+    return store_begin_snapshot_run(f.s, f.a, snapshot_owner(), 1, &a_run, &busy, err);
 }
 
 static bool call_mark_snapshot(struct err *err)
@@ -365,9 +371,9 @@ static const struct {
     {"end_purged", call_end_purged, OWNER},
     {"delete_purged_index", call_delete_purged_index, OWNER},
     {"put_snapshots", call_put_snapshots, OWNER},
-    {"take_snapshots", call_take_snapshots, OWNER},
+    {"begin_snapshot_run", call_begin_snapshot_run, OWNER},
     {"release_snapshots", call_release_snapshots, OWNER},
-    {"end_snapshots", call_end_snapshots, OWNER},
+    {"end_snapshot_run", call_end_snapshot_run, OWNER},
     {"mark_snapshot", call_mark_snapshot, OWNER},
     {"put_gone", call_put_gone, OWNER},
     {"end_gone", call_end_gone, OWNER},

@@ -72,21 +72,28 @@ static struct snapshot_lead *leads(size_t n_expected)
     return out;
 }
 
-static void take(const char *table, uint64_t run)
+static struct snapshot_run begin_run(struct snapshot_run r, bool expect_busy)
 {
-    ok(store_take_snapshots(f.s, &owner, str_from(table), run, 2 * DAY_MS, &f.err));
+    bool busy;
+
+    ok(store_begin_snapshot_run(f.s, f.a, &owner, 2 * DAY_MS, &r, &busy, &f.err));
+    assert_int_equal(busy, expect_busy);
+    return r;
 }
 
-static void end(uint64_t run)
+static struct snapshot_run take(const char *table)
 {
-    ok(store_end_snapshots(f.s, &owner, run, 2 * DAY_MS, &f.err));
+    return begin_run((struct snapshot_run){.table = str_from(table)}, false);
 }
 
-static void release(uint64_t run, const struct stored_fan_out *jobs, size_t n)
+static void end(const struct snapshot_run *r)
 {
-    const struct snapshot_page page = {run, 0, 1 << 30};
+    ok(store_end_snapshot_run(f.s, &owner, r->id, 2 * DAY_MS, &f.err));
+}
 
-    ok(store_release_snapshots(f.s, &owner, &page, jobs, n, &f.err));
+static void release(struct snapshot_run *r, const struct stored_fan_out *jobs, size_t n)
+{
+    ok(store_release_snapshots(f.s, &owner, r, jobs, n, &f.err));
 }
 
 static uint64_t released(const char *table)
@@ -163,54 +170,109 @@ static void many_changes_at_once_are_each_kept(void **state)
 
 static void what_comes_during_a_run_belongs_to_the_next(void **state)
 {
+    struct snapshot_run r;
+
     (void)state;
     begin();
     put("update", "7", "k");
-    take("", 1);
+    r = take("");
+    assert_int_equal(r.n_all, 1);
     put("update", "7", "k");
-    (void)load((struct snapshot_filter){.run = 1, .status = STR("running")}, 1);
+    (void)load((struct snapshot_filter){.run = r.id, .status = STR("running")}, 1);
     (void)load((struct snapshot_filter){.status = STR("init")}, 1);
-    end(1);
+    end(&r);
     (void)load((struct snapshot_filter){.status = STR("done")}, 1);
-    take("", 2);
-    end(2); /* what was done before gives way */
-    assert_int_equal(load((struct snapshot_filter){.status = STR("done")}, 1)->run, 2);
+    r = take("");
+    end(&r); /* what was done before gives way */
+    assert_int_equal(load((struct snapshot_filter){.status = STR("done")}, 1)->run, r.id);
     (void)load((struct snapshot_filter){0}, 1);
 }
 
-static void a_run_takes_the_snapshots_of_its_table(void **state)
+static void
+a_run_takes_the_snapshots_of_its_table_and_is_the_only_one_of_its_topic(void **state)
 {
+    struct snapshot_run r, *list;
+    size_t n;
+
     (void)state;
     begin();
     put("update", "7", "k");
-    take("shop.other", 1);
+    r = take("shop.other");
+    assert_int_equal(r.n_all, 0);
     (void)load((struct snapshot_filter){.status = STR("init")}, 1);
-    take("shop.label", 1);
+    assert_int_equal(begin_run((struct snapshot_run){.table = LABEL}, true).id, r.id);
+    end(&r);
+    r = take("shop.label");
+    assert_int_equal(r.n_all, 1);
     (void)load((struct snapshot_filter){.status = STR("init")}, 0);
+    ok(store_load_snapshot_runs(f.s, f.a, STR(""), &list, &n, &f.err));
+    assert_int_equal(n, 1);
+    assert_true(str_equal(list[0].table, LABEL) && str_equal(list[0].topic, owner.topic));
+    ok(store_load_snapshot_runs(f.s, f.a, STR("other"), &list, &n, &f.err));
+    assert_int_equal(n, 0);
+}
+
+static struct stored_fan_out job_of(const struct snapshot_lead *l)
+{
+    struct stored_fan_out job = l->job;
+
+    job.source = owner.topic;
+    job.table = LABEL;
+    return job;
 }
 
 static void what_is_released_is_put_once_and_its_leads_are_forgotten(void **state)
 {
     struct stored_fan_out job;
+    struct snapshot_run r, *list;
+    size_t n;
 
     (void)state;
     begin();
     put("update", "7", "k");
-    job = leads(1)->job;
-    job.source = owner.topic;
-    job.table = LABEL;
-    take("", 1);
-    release(0, &job, 1); /* one alone: it stays as it is */
+    job = job_of(leads(1));
+    r = take("");
+    r.level = 1;
+    r.level_after = STR("x");
+    release(&r, &job, 1); /* not yet behind it */
     (void)leads(1);
-    release(1, &job, 1);
-    release(1, &job, 1);
+    r.after_id = load((struct snapshot_filter){0}, 1)->id;
+    r.n_done = 1;
+    release(&r, &job, 1);
     (void)leads(0);
+    ok(store_load_snapshot_runs(f.s, f.a, STR(""), &list, &n, &f.err));
+    assert_true(list[0].after_id == r.after_id && list[0].level == 1 && list[0].n_done == 1);
+    assert_true(str_equal(list[0].level_after, STR("x")));
     assert_int_equal(released("shop.label"), 1);
     assert_int_equal(released(""), 1);
     assert_int_equal(released("shop.other"), 0);
     put("update", "7", "k");
-    release(1, &job, 1); /* those of the next run stay */
+    r.after_id = 1 << 20;
+    release(&r, &job, 1); /* those of the next run stay */
     (void)leads(1);
+    end(&r);
+    refused(store_release_snapshots(f.s, &owner, &r, &job, 1, &f.err), ERR_STOP);
+}
+
+static void one_alone_stays_as_it_is(void **state)
+{
+    struct stored_fan_out job;
+    struct snapshot_run r;
+    bool busy;
+
+    (void)state;
+    begin();
+    put("update", "7", "k");
+    job = job_of(leads(1));
+    r = begin_run((struct snapshot_run){.one = leads(1)->snapshot}, false);
+    assert_int_equal(r.n_all, 1);
+    r.after_id = r.one;
+    release(&r, &job, 1);
+    end(&r);
+    (void)leads(1);
+    (void)load((struct snapshot_filter){.status = STR("init")}, 1);
+    r = (struct snapshot_run){.one = 99};
+    refused(store_begin_snapshot_run(f.s, f.a, &owner, 1, &r, &busy, &f.err), ERR_REJECT);
 }
 
 static void one_that_is_marked_as_done_leads_nowhere_and_goes_after_its_time(void **state)
@@ -265,15 +327,17 @@ static void an_earlier_owner_puts_and_takes_nothing(void **state)
 {
     struct snapshot_put p;
     const struct snapshot_change c = a_change("update", "7", "k");
+    struct snapshot_run r = {.one = 0};
     uint64_t term;
+    bool busy;
 
     (void)state;
     begin();
     p = (struct snapshot_put){owner, LABEL, 1};
     ok(store_take_term(f.s, STR("topic/shop"), &term, &f.err));
     refused(store_put_snapshots(f.s, &p, &c, 1, &f.err), ERR_STOP);
-    refused(store_take_snapshots(f.s, &owner, STR(""), 1, 1, &f.err), ERR_STOP);
-    refused(store_end_snapshots(f.s, &owner, 1, 1, &f.err), ERR_STOP);
+    refused(store_begin_snapshot_run(f.s, f.a, &owner, 1, &r, &busy, &f.err), ERR_STOP);
+    refused(store_end_snapshot_run(f.s, &owner, 1, 1, &f.err), ERR_STOP);
     (void)load((struct snapshot_filter){0}, 0);
 }
 
@@ -282,8 +346,9 @@ static const struct CMUnitTest tests[] = {
     STORE_TEST(a_later_change_overwrites_but_forgets_nothing_that_the_row_led_to),
     STORE_TEST(many_changes_at_once_are_each_kept),
     STORE_TEST(what_comes_during_a_run_belongs_to_the_next),
-    STORE_TEST(a_run_takes_the_snapshots_of_its_table),
+    STORE_TEST(a_run_takes_the_snapshots_of_its_table_and_is_the_only_one_of_its_topic),
     STORE_TEST(what_is_released_is_put_once_and_its_leads_are_forgotten),
+    STORE_TEST(one_alone_stays_as_it_is),
     STORE_TEST(one_that_is_marked_as_done_leads_nowhere_and_goes_after_its_time),
     STORE_TEST(leads_go_with_their_version),
     STORE_TEST(an_earlier_owner_puts_and_takes_nothing),

@@ -9,6 +9,7 @@
 #include "rebalance/admin/questions.h"
 #include "rebalance/admin/settings.h"
 #include "rebalance/dead_letter/orders.h"
+#include "rebalance/delayed/orders.h"
 #include "rebalance/fill/job.h"
 #include "rebalance/replay/replay.h"
 #include "rebalance/state/coordinator.h"
@@ -314,6 +315,45 @@ bool coordinator_dead_letter_discard(struct coordinator *co, const struct dead_l
 {
     (void)co;
     return dead_letters("discard", f, json, err);
+}
+
+bool coordinator_delayed(struct coordinator *co, const struct snapshot_filter *f,
+                         struct buf *json, struct err *err)
+{
+    (void)co;
+    return called(json, err,
+                  "delayed list topic=%.*s table=%.*s op=%.*s row=%.*s day=%.*s status=%.*s"
+                  " after=%" PRIu64 " limit=%zu",
+                  (int)f->topic.len, f->topic.ptr, (int)f->table.len, f->table.ptr,
+                  (int)f->op.len, f->op.ptr, (int)f->row_id.len, f->row_id.ptr, (int)f->day.len,
+                  f->day.ptr, (int)f->status.len, f->status.ptr, f->after_id, f->limit);
+}
+
+bool coordinator_delayed_runs(struct coordinator *co, struct buf *json, struct err *err)
+{
+    (void)co;
+    return called(json, err, "delayed runs");
+}
+
+static bool delayed(const char *what, const struct delayed_order *o, struct buf *json,
+                    struct err *err)
+{
+    return called(json, err, "delayed %s topic=%.*s table=%.*s ids=%zu", what,
+                  (int)o->topic.len, o->topic.ptr, (int)o->table.len, o->table.ptr, o->n_ids);
+}
+
+bool coordinator_delayed_run(struct coordinator *co, const struct delayed_order *o,
+                             struct buf *json, struct err *err)
+{
+    (void)co;
+    return delayed("run", o, json, err);
+}
+
+bool coordinator_delayed_done(struct coordinator *co, const struct delayed_order *o,
+                              struct buf *json, struct err *err)
+{
+    (void)co;
+    return delayed("done", o, json, err);
 }
 
 void coordinator_metrics(struct coordinator *co, struct buf *out)

@@ -3,6 +3,7 @@
 
 #include "tests/fakes/fake_coordinator.h"
 
+#include "rebalance/delayed/orders.h"
 #include "rebalance/shared/others.h"
 #include "rebalance/shared/wishes.h"
 #include "rebalance/state/owned.h"
@@ -54,6 +55,16 @@ bool coordinator_topics_of_letters(struct coordinator *co, const struct dead_let
     if (fake_coordinator.others != NULL)
         (*topics)[(*n)++] = str_from(fake_coordinator.others);
     return true;
+}
+
+/* As with letters. */
+bool coordinator_topics_of_delayed(struct coordinator *co, const struct delayed_order *o,
+                                   struct arena *a, struct str **topics, size_t *n,
+                                   struct err *err)
+{
+    const struct dead_letter_filter f = {.topic = o->topic};
+
+    return coordinator_topics_of_letters(co, &f, a, topics, n, err);
 }
 
 bool coordinator_pass_on(struct coordinator *co, const struct wish_request *r, int *status,

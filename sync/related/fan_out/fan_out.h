@@ -90,6 +90,9 @@ struct fan_out_rows {
 bool fan_out_put(struct fan_out *f, const struct fan_out_rows *rows,
                  struct err *err) MUST_CHECK;
 
+/* Look for jobs now: somebody else stored some for the topic.  @thread any */
+void fan_out_wake(struct fan_out *f);
+
 /*
  * Keep the rows, of a delayed table, for its next run: what is needed to put them as jobs then
  * (src/store/snapshot.h).  As many as there are keys.  Durable when it returns true.  Blocks on

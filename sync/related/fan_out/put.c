@@ -40,8 +40,7 @@ static struct str place_name(struct arena *a, const struct plan *p, size_t place
     return copy;
 }
 
-/* Look for jobs now: somebody else stored some for the topic.  @thread any */
-static void wake(struct fan_out *f)
+void fan_out_wake(struct fan_out *f)
 {
     lock_acquire(&f->lock);
     for (struct version *v = f->versions; v != NULL; v = v->next)
@@ -57,7 +56,7 @@ static void wake_owner(struct fan_out *f, const struct target *t)
 
     if (!source_registry_find(f->opt.registry, str_from(t->topic), &owner))
         return;
-    wake(owner.fan_out);
+    fan_out_wake(owner.fan_out);
     registered_source_release(&owner);
 }
 

@@ -1,0 +1,51 @@
+/*
+ * The calls about delayed tables: what waits, run it, mark it as done.
+ * rebalance/state/coordinator.h has the rules of all calls.
+ *
+ * @thread any (locked inside; blocks)
+ */
+#ifndef REBALANCE_DELAYED_ORDERS_H
+#define REBALANCE_DELAYED_ORDERS_H
+
+#include "src/base/base.h"
+#include "src/base/err.h"
+#include "src/base/str.h"
+#include "src/store/snapshot.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct buf;
+struct coordinator;
+
+/* Snapshots, by id; f->limit 0: as many as usual. */
+bool coordinator_delayed(struct coordinator *co, const struct snapshot_filter *f,
+                         struct buf *json, struct err *err) MUST_CHECK;
+/* The runs that there are, and how many snapshots wait of each table. */
+bool coordinator_delayed_runs(struct coordinator *co, struct buf *json,
+                              struct err *err) MUST_CHECK;
+
+struct delayed_order {
+    struct str topic;    /* of this one only; empty: of all */
+    struct str table;    /* its snapshots; empty: of all tables */
+    const uint64_t *ids; /* these snapshots; for a run one of them, which stays as it is */
+    size_t n_ids;        /* 0: not by id */
+};
+#define DELAYED_IDS_MAX 1000
+/*
+ * Begin a run of each topic that has such snapshots, or of the table's.  ERR_RETRY, HTTP status
+ * 503: a topic has a run already; its number is told.
+ */
+bool coordinator_delayed_run(struct coordinator *co, const struct delayed_order *o,
+                             struct buf *json, struct err *err) MUST_CHECK;
+bool coordinator_delayed_done(struct coordinator *co, const struct delayed_order *o,
+                              struct buf *json, struct err *err) MUST_CHECK;
+
+/* List the topics that an order concerns.  Blocks on the store. */
+bool coordinator_topics_of_delayed(struct coordinator *co, const struct delayed_order *o,
+                                   struct arena *a, struct str **topics, size_t *n,
+                                   struct err *err) MUST_CHECK;
+
+#endif

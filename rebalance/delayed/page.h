@@ -1,0 +1,38 @@
+/*
+ * One step of a delayed run: the next snapshots become fan-out jobs, few at a time.
+ *
+ * The fan-out (sync/related/fan_out/fan_out.h) then reads the documents again, through ordinary
+ * versions and with its share of all writes.  So a run itself writes nothing, and whoever goes
+ * on with it, after a restart or on another node, puts at most one page of jobs again.
+ *
+ * @thread the delayed runs'
+ */
+#ifndef REBALANCE_DELAYED_PAGE_H
+#define REBALANCE_DELAYED_PAGE_H
+
+#include "rebalance/state/parts.h"
+
+#include "src/store/snapshot.h"
+
+#define DELAYED_PAGE     100  /* snapshots */
+#define DELAYED_JOBS_MAX 2000 /* that wait; then a run waits, too */
+
+enum delayed_step {
+    DELAYED_GOES_ON = 0,
+    DELAYED_WAITS, /* for jobs */
+    DELAYED_ENDED,
+};
+
+struct delayed_run {
+    struct coordinator *co;
+    struct snapshot_owner owner;
+    struct pipeline *pipeline; /* borrowed */
+    struct snapshot_run at;    /* its place, in the arena */
+    struct arena *arena;       /* of the step */
+    uint64_t n_jobs;           /* that are not done, after the step */
+};
+/* Blocks on the store, and for a top relation on the server. */
+bool delayed_run_step(struct delayed_run *r, enum delayed_step *how,
+                      struct err *err) MUST_CHECK;
+
+#endif

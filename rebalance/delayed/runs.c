@@ -1,0 +1,238 @@
+#include "config.h"
+
+#include "rebalance/delayed/runs.h"
+
+#include "rebalance/delayed/page.h"
+#include "rebalance/state/owned.h"
+
+#include "src/base/clock.h"
+#include "src/base/log.h"
+#include "src/base/map.h"
+#include "src/base/mem.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define STEP_MS   20
+#define WAIT_MS   200
+#define RETRY_MS  2000
+#define REST_MS   30000 /* whoever begins a run nudges co->stop */
+#define SHARED_MS 2000  /* another node may have begun one for a topic that came here */
+#define PRUNE_MS  3600000
+#define DAY_MS    INT64_C(86400000)
+#define KEPT_MS   (7 * DAY_MS)
+
+struct delayed_runs {
+    struct lock lock;
+    struct map *whys; /* by topic, a text; guarded by lock */
+    pthread_t thread;
+    int64_t prune_ms; /* the thread's */
+};
+
+struct delayed_runs *delayed_runs_new(void)
+{
+    struct delayed_runs *all = mem_alloc(1, sizeof(*all));
+
+    lock_init(&all->lock, LOCK_private);
+    all->whys = map_new();
+    return all;
+}
+
+void delayed_runs_free(struct delayed_runs *all)
+{
+    if (all == NULL)
+        return;
+    map_free(all->whys, free);
+    lock_fini(&all->lock);
+    free(all);
+}
+
+static void note_why(struct delayed_runs *all, struct str topic, const char *why)
+{
+    lock_acquire(&all->lock);
+    free(map_put(all->whys, topic, mem_copy(why)));
+    lock_release(&all->lock);
+}
+
+void delayed_runs_append_why(struct delayed_runs *all, struct str topic, struct buf *out)
+{
+    lock_acquire(&all->lock);
+
+    const char *why = map_find(all->whys, topic);
+
+    if (why != NULL)
+        buf_append(out, str_from(why));
+    lock_release(&all->lock);
+}
+
+/* ---- one run ---- */
+
+static struct pipeline *find_pipeline(struct coordinator *co, struct str topic)
+{
+    lock_acquire(&co->topics->lock);
+
+    const struct topic *t = topics_find(co->topics, topic);
+    struct pipeline *p = t == NULL || t->pipeline == NULL ? NULL : pipeline_ref(t->pipeline);
+
+    lock_release(&co->topics->lock);
+    return p;
+}
+
+static void say_end(const struct delayed_run *r)
+{
+    log_info("a delayed run has ended", KV("topic", r->owner.topic), KV("table", r->at.table),
+             KV("snapshots", r->at.n_all));
+}
+
+static void note_wait(const struct delayed_run *r)
+{
+    char why[160];
+
+    snprintf(why, sizeof(why),
+             "%" PRIu64 " jobs read documents again; millrace job list shows them", r->n_jobs);
+    note_why(r->co->delayed, r->owner.topic, why);
+}
+
+/* Returns for how many ms there is nothing to do. */
+static int64_t step(struct delayed_run *r)
+{
+    enum delayed_step how;
+    struct err err = {0};
+
+    if (!delayed_run_step(r, &how, &err)) {
+        note_why(r->co->delayed, r->owner.topic, err.msg);
+        if (err.kind != ERR_STOP)
+            log_failure(LOG_WARN, &err, "a delayed run waits", KV("topic", r->owner.topic));
+        return RETRY_MS;
+    }
+    if (how == DELAYED_WAITS)
+        note_wait(r);
+    else
+        note_why(r->co->delayed, r->owner.topic, "");
+    if (how == DELAYED_ENDED)
+        say_end(r);
+    return how == DELAYED_WAITS ? WAIT_MS : STEP_MS;
+}
+
+static int64_t bring_on(struct coordinator *co, struct arena *a, const struct snapshot_run *run)
+{
+    struct delayed_run r = {.co = co, .at = *run, .arena = a};
+    int64_t ms = RETRY_MS;
+
+    r.owner.topic = run->topic;
+    if (!coordinator_owns(co, run->topic) ||
+        !coordinator_find_term(co, run->topic, &r.owner.term))
+        return ms;
+    r.pipeline = find_pipeline(co, run->topic);
+    if (r.pipeline == NULL)
+        note_why(co->delayed, run->topic, "its topic is not running; millrace status says why");
+    else
+        ms = step(&r);
+    if (r.pipeline != NULL)
+        pipeline_unref(r.pipeline);
+    return ms;
+}
+
+/* ---- tables that are not delayed any more ---- */
+
+/* Of a table that is gone a person says what becomes of it. */
+static bool follows_at_once(struct coordinator *co, struct str table)
+{
+    struct definitions *d = coordinator_definitions(co);
+    const struct table_definition *t = definitions_table(d, table);
+    const bool is = t != NULL && !t->delayed;
+
+    definitions_unref(d);
+    return is;
+}
+
+static void begin(struct coordinator *co, struct arena *a, const struct snapshot_count *c)
+{
+    struct snapshot_owner owner = {.topic = c->topic};
+    struct snapshot_run run = {.table = c->table};
+    struct err err = {0};
+    bool busy;
+
+    if (!coordinator_owns(co, c->topic) || !coordinator_find_term(co, c->topic, &owner.term))
+        return;
+    if (store_begin_snapshot_run(co->opt.store, a, &owner, clock_wall_ms(), &run, &busy,
+                                 &err)) {
+        if (!busy)
+            log_info("a table is not delayed any more: what waits is run",
+                     KV("table", c->table), KV("snapshots", run.n_all));
+        return;
+    }
+    log_failure(LOG_WARN, &err, "what waits of a table that is not delayed any more stays",
+                KV("table", c->table));
+}
+
+static void begin_undelayed(struct coordinator *co, struct arena *a)
+{
+    struct snapshot_count *list;
+    struct err err = {0};
+    size_t n;
+
+    if (!store_count_snapshots(co->opt.store, a, &list, &n, &err)) {
+        log_debug("snapshots are counted later", KV("why", (const char *)err.msg));
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (str_equal(list[i].status, STR(SNAPSHOT_INIT)) && follows_at_once(co, list[i].table))
+            begin(co, a, &list[i]);
+}
+
+/* ---- the thread ---- */
+
+static void prune(struct coordinator *co)
+{
+    struct err err = {0};
+
+    if (clock_mono_ms() < co->delayed->prune_ms)
+        return;
+    co->delayed->prune_ms = clock_mono_ms() + PRUNE_MS;
+    if (!store_prune_snapshots(co->opt.store, clock_wall_ms() - KEPT_MS, &err))
+        log_failure(LOG_WARN, &err, "snapshots that are done stay in the store");
+}
+
+static int64_t turn(struct coordinator *co)
+{
+    struct arena *a = arena_new();
+    struct snapshot_run *list;
+    struct err err = {0};
+    int64_t rest_ms = co->opt.is_shared ? SHARED_MS : REST_MS;
+    size_t n = 0;
+
+    begin_undelayed(co, a);
+    if (!store_load_snapshot_runs(co->opt.store, a, STR(""), &list, &n, &err))
+        rest_ms = RETRY_MS;
+    for (size_t i = 0; i < n && !stop_is_set(&co->stop); i++) {
+        const int64_t ms = bring_on(co, a, &list[i]);
+
+        rest_ms = ms < rest_ms ? ms : rest_ms;
+    }
+    prune(co);
+    arena_free(a);
+    return rest_ms;
+}
+
+static void *delayed_main(void *arg)
+{
+    struct coordinator *co = MAGIC_CAST(coordinator, arg);
+    int64_t rest_ms = 0;
+    uint64_t seen = 0;
+
+    while (!stop_rest(&co->stop, rest_ms > STEP_MS ? rest_ms : STEP_MS, &seen))
+        rest_ms = turn(co);
+    return NULL;
+}
+
+void coordinator_start_delayed(struct coordinator *co)
+{
+    co->delayed->thread = thread_start("delayed", delayed_main, co);
+}
+
+void coordinator_join_delayed(struct coordinator *co)
+{
+    pthread_join(co->delayed->thread, NULL);
+}

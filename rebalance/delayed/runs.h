@@ -1,0 +1,21 @@
+/*
+ * The thread of the delayed runs: it brings on those of this node's topics, begins one where a
+ * table is not delayed any more, and forgets what was done a week ago.
+ */
+#ifndef REBALANCE_DELAYED_RUNS_H
+#define REBALANCE_DELAYED_RUNS_H
+
+#include "rebalance/state/parts.h"
+
+/* Start the thread.  It ends when co->stop is set. */
+void coordinator_start_delayed(struct coordinator *co);
+void coordinator_join_delayed(struct coordinator *co);
+
+/* What is known of them.  Locked inside. */
+struct delayed_runs *delayed_runs_new(void) RETURNS_NONNULL MUST_CHECK;
+void delayed_runs_free(struct delayed_runs *all); /* NULL is fine; after the join */
+
+/* Append for what the topic's run waits; nothing: it goes on.  @thread any */
+void delayed_runs_append_why(struct delayed_runs *all, struct str topic, struct buf *out);
+
+#endif

@@ -1,0 +1,391 @@
+"""Delayed tables: their changes wait for a run, which writes the documents that show their rows again."""
+
+import random
+import re
+
+from gate import Gate, Hold
+from servers import Failed, wait_until
+
+SCHEMA = """
+CREATE TABLE label (id INT PRIMARY KEY, name VARCHAR(40), colour VARCHAR(40));
+CREATE TABLE goods (id INT PRIMARY KEY, label_id INT, note VARCHAR(40), KEY (label_id));
+CREATE TABLE part (id INT PRIMARY KEY, goods_id INT, label_id INT, note VARCHAR(40), KEY (goods_id), KEY (label_id));
+INSERT INTO label VALUES (1, 'red', 'a'), (2, 'blue', 'b'), (3, 'green', 'c');
+INSERT INTO goods VALUES (10, 1, 'x'), (11, 1, 'x'), (12, 2, 'x'), (13, NULL, 'x');
+INSERT INTO part VALUES (100, 10, 1, 'p'), (101, 10, 2, 'p'), (102, 12, 3, 'p')
+"""
+
+
+def relations():
+    def label():
+        return {"from": "label_id", "table": "label", "to": "id", "as": "label", "columns": ["id", "name"]}
+
+    return [label(), {"from": "id", "table": "part", "to": "goods_id", "as": "parts", "many": True, "columns": ["id", "note"],
+                      "relations": [label()]}]
+
+
+def definitions(w, *delayed, **label):
+    """goods show a label, and parts that show labels; the tables named are delayed."""
+    return w.definitions({"table": "goods", "relations": relations()},
+                         {"table": "label", "delayed": "label" in delayed} | label,
+                         {"table": "part", "delayed": "part" in delayed})
+
+
+def follow(w, *delayed, **config):
+    w.load(SCHEMA)
+    return w.follow(definitions(w, *delayed), **config)
+
+
+def snapshots(daemon, *options):
+    return daemon.json("delayed", "list", *options)["items"]
+
+
+def waits(daemon, n, *options):
+    return wait_until(f"{n} snapshots wait", lambda: (s := snapshots(daemon, "--status", "init", *options)) and len(s) == n and s)
+
+
+def run(daemon, *which):
+    daemon.command("delayed", "run", *(which or ["--all"]), "--wait", timeout=120)
+
+
+def name_in(w, goods):
+    return w.engine.get(w.index("goods"), goods)["label"]["name"]
+
+
+def delivered(w, daemon):
+    """Whatever was changed before is done."""
+    number = w.sql("SELECT COALESCE(MAX(id), 0) + 1 FROM goods WHERE id >= 1000000")[0][0]
+    number = max(number, 1000000)
+    w.sql(f"INSERT INTO goods VALUES ({number}, NULL, 'last')")
+    wait_until("what was changed is delivered", lambda: w.engine.ask("GET", f"/{w.index('goods')}/_doc/{number}", ok=(200, 404))["found"])
+    w.sql(f"DELETE FROM goods WHERE id = {number}")
+    wait_until("nothing is under way", lambda: daemon.metric("millrace_changes_in_flight") == 0)
+
+
+def test_documents_show_the_old_label_until_a_run_and_its_own_document_the_new_one(w):
+    daemon = follow(w, "label")
+    w.sql("UPDATE label SET name = 'rouge' WHERE id = 1")
+    snapshot, = waits(daemon, 1)
+    if (snapshot["op"], snapshot["row"], snapshot["table"]) != ("update", "1", f"{w.schema}.label"):
+        raise Failed(f"the snapshot is {snapshot}")
+    w.equal(daemon, [f"{w.schema}.label"])
+    delivered(w, daemon)
+    if name_in(w, 10) != "red" or name_in(w, 11) != "red":
+        raise Failed("documents were written again before the run")
+    if daemon.metric("millrace_changes_done_total", outcome="deferred") < 1:
+        raise Failed("the change is not counted as deferred")
+    w.sql("UPDATE goods SET note = 'y' WHERE id = 11")  # read again for another reason
+    wait_until("the document shows the new label", lambda: name_in(w, 11) == "rouge")
+    run(daemon, f"{w.schema}.label")
+    w.equal(daemon)
+    if snapshots(daemon, "--status", "init") or [s["status"] for s in snapshots(daemon)] != ["done"]:
+        raise Failed(f"after the run there are {snapshots(daemon)}")
+
+
+def test_a_change_of_what_documents_do_not_show_leaves_no_snapshot(w):
+    daemon = follow(w, "label")
+    w.sql("UPDATE label SET colour = 'z' WHERE id = 1")
+    delivered(w, daemon)
+    if snapshots(daemon):
+        raise Failed(f"there are {snapshots(daemon)}")
+    w.equal(daemon)
+
+
+def test_a_link_that_moved_is_right_in_all_documents_that_showed_it(w):
+    daemon = follow(w, "part")
+    w.sql("UPDATE part SET goods_id = 11 WHERE id = 100", "UPDATE part SET goods_id = 12 WHERE id = 100",
+          "DELETE FROM part WHERE id = 101", "UPDATE part SET id = 103 WHERE id = 102",
+          "INSERT INTO part VALUES (104, 13, 1, 'new')")
+    waits(daemon, 5)
+    kept = {s["row"]: s["kept"]["goods_id"] for s in snapshots(daemon, "--op", "delete")}
+    if kept != {"101": 10, "102": 12}:
+        raise Failed(f"the rows that are gone were kept as {kept}")
+    run(daemon)
+    w.equal(daemon)
+
+
+def test_rows_of_both_ends_of_a_chain_that_are_gone_are_gone_from_the_documents(w):
+    daemon = follow(w, "part", "label")
+    w.sql("DELETE FROM part WHERE id = 102", "DELETE FROM label WHERE id IN (1, 3)", "UPDATE label SET name = 'azur' WHERE id = 2")
+    waits(daemon, 4)
+    run(daemon)
+    w.equal(daemon)
+
+
+def glue(w, **more):
+    return {"top_relations": [{"table": f"{w.schema}.goods", "column": "id", "business_id": "label", "target_key": "goods",
+                               "level_sql": more.get("sql") or
+                               f"SELECT l.id AS label, g.id AS goods FROM {w.schema}.goods g"
+                               f" RIGHT JOIN {w.schema}.label l ON g.label_id = l.id UNION ALL"
+                               f" SELECT p.label_id, p.goods_id FROM {w.schema}.part p"}]}
+
+
+def with_glue(w, **more):
+    made = definitions(w, "label")
+    made["tables"][1] |= glue(w, **more)
+    return made
+
+
+def test_level_sql_with_null_ids_and_duplicates_finds_the_documents(w):
+    w.load(SCHEMA)
+    daemon = w.follow(with_glue(w))
+    w.sql("INSERT INTO label VALUES (4, 'unused', '')", "UPDATE label SET name = 'rouge' WHERE id = 1",
+          "UPDATE label SET name = 'azur' WHERE id = 2", "DELETE FROM label WHERE id = 3",
+          "UPDATE label SET name = 'still unused' WHERE id = 4")
+    waits(daemon, 5)
+    run(daemon)
+    w.equal(daemon)
+
+
+def test_level_sql_leads_to_more_keys_than_a_page_has(w):
+    w.load(SCHEMA)
+    w.sql("INSERT INTO goods SELECT 1000 + seq, 1, 'many' FROM (WITH RECURSIVE s(seq) AS (SELECT 1 UNION ALL SELECT seq + 1"
+          " FROM s WHERE seq < 900) SELECT seq FROM s) n", "INSERT INTO goods SELECT id + 10000, 1, 'more' FROM goods WHERE id >= 1000",
+          "INSERT INTO goods SELECT id + 100000, 1, 'most' FROM goods WHERE id >= 1000")
+    daemon = w.follow(with_glue(w))
+    w.sql("UPDATE label SET name = 'rouge' WHERE id = 1")
+    waits(daemon, 1)
+    run(daemon)
+    w.equal(daemon)
+
+
+def test_level_sql_that_the_server_does_not_understand_is_refused(w):
+    w.load(SCHEMA)
+    daemon = w.millrace()
+    for sql, why in (("SELECT 1 AS label, nothing AS goods FROM goods", "refuses `level_sql`"),
+                     (f"SELECT id AS label FROM {w.schema}.label", "refuses `level_sql`"),
+                     (f"SELECT id AS label, id AS goods FROM {w.schema}.nothing", "refuses `level_sql`"),
+                     ("SELECT 1 AS label, sleep(100) AS goods", "SLEEP|sleep"),
+                     ("SELECT 1 AS label, 2 AS goods; DELETE FROM label", "ends a statement")):
+        done = daemon.apply(with_glue(w, sql=sql), ok=None)
+        if done.returncode != 1 or not re.search(why, done.stdout + done.stderr):
+            raise Failed(f"{sql}: {done.returncode} {done.stdout} {done.stderr}")
+    made = with_glue(w)
+    made["tables"][1]["top_relations"][0]["column"] = "note"
+    done = daemon.apply(made, ok=None)
+    if done.returncode != 1 or "is no key column" not in done.stdout + done.stderr:
+        raise Failed(f"a column that is no key: {done.stdout} {done.stderr}")
+
+
+def test_snapshots_are_listed_by_what_they_are_and_page_by_page(w):
+    daemon = follow(w, "label", "part")
+    w.sql("INSERT INTO label VALUES (4, 'n', '')", "UPDATE label SET name = 'n' WHERE id = 1", "DELETE FROM label WHERE id = 2",
+          "UPDATE part SET note = 'n' WHERE id = 100", "INSERT INTO goods VALUES (14, 4, '')")
+    all_of = waits(daemon, 4)
+    day = all_of[0]["day"]
+    for options, n in ((("--op", "insert"), 1), (("--op", "delete"), 1), (("--row", "1"), 1), (("--day", day), 4),
+                       (("--day", "2000-01-01"), 0), (("--table", f"{w.schema}.part"), 1), (("--status", "done"), 0)):
+        if len(snapshots(daemon, *options)) != n:
+            raise Failed(f"{options}: {snapshots(daemon, *options)}")
+    page = daemon.json("delayed", "list", "--limit", "3")
+    rest = daemon.json("delayed", "list", "--limit", "3", "--after", str(page["more_after"]))
+    if [s["id"] for s in page["items"] + rest["items"]] != [s["id"] for s in all_of] or "more_after" in rest:
+        raise Failed(f"the pages are {page} and {rest}")
+
+
+def test_one_snapshot_is_run_alone_and_still_waits(w):
+    daemon = follow(w, "label")
+    w.sql("UPDATE label SET name = 'rouge' WHERE id = 1", "UPDATE label SET name = 'azur' WHERE id = 2")
+    one = next(s for s in waits(daemon, 2) if s["row"] == "1")
+    run(daemon, "--one", str(one["id"]))
+    wait_until("its documents show the new label", lambda: (name_in(w, 10), name_in(w, 11)) == ("rouge", "rouge"))
+    if name_in(w, 12) != "blue":
+        raise Failed("another snapshot was run, too")
+    waits(daemon, 2)
+    run(daemon)
+    w.equal(daemon)
+
+
+def test_one_that_is_marked_as_done_is_not_run(w):
+    daemon = follow(w, "label")
+    w.sql("UPDATE label SET name = 'rouge' WHERE id = 1", "UPDATE label SET name = 'azur' WHERE id = 2")
+    ids = {s["row"]: str(s["id"]) for s in waits(daemon, 2)}
+    if daemon.json("delayed", "done", ids["1"])["count"] != 1:
+        raise Failed("it was not marked")
+    run(daemon)
+    wait_until("the other one is run", lambda: name_in(w, 12) == "azur")
+    if name_in(w, 10) != "red":
+        raise Failed("what was marked as done was run")
+    if daemon.command("delayed", "done", "99999", ok=None).returncode != 1:
+        raise Failed("a snapshot that is not there was marked")
+
+
+def test_a_second_run_ends_with_75_and_says_which_one_goes_on(w):
+    with Gate(w.engine) as gate:
+        daemon = follow(w, "label", search={"url": [gate.url]})
+        w.sql("UPDATE label SET name = 'rouge' WHERE id = 1")
+        waits(daemon, 1)
+        gate.watch = hold = Hold()
+        hold.open.clear()
+        daemon.command("delayed", "run", "--all")
+        w.sql("UPDATE label SET name = 'azur' WHERE id = 2")
+        waits(daemon, 1)
+        done = daemon.command("delayed", "run", "--all", ok=None)
+        if done.returncode != 75 or "goes on since" not in done.stderr:
+            raise Failed(f"{done.returncode}: {done.stderr}")
+        shown = daemon.json("delayed", "runs")
+        if len(shown["items"]) != 1 or shown["waiting"][0]["snapshots"] != 1:
+            raise Failed(f"the runs are {shown}")
+        hold.open.set()
+        wait_until("the first run ends", lambda: not daemon.json("delayed", "runs")["items"])
+        waits(daemon, 1)  # what came during a run belongs to the next
+        run(daemon)
+        w.equal(daemon)
+
+
+def test_a_run_goes_on_after_a_kill(w):
+    with Gate(w.engine) as gate:
+        daemon = follow(w, "label", search={"url": [gate.url]})
+        w.sql("UPDATE label SET name = 'rouge' WHERE id = 1")
+        waits(daemon, 1)
+        gate.watch = hold = Hold()
+        hold.open.clear()
+        daemon.command("delayed", "run", "--all")
+        daemon.kill()
+        hold.open.set()
+        daemon.start()
+        wait_until("the run ends", lambda: not daemon.json("delayed", "runs")["items"])
+        w.equal(daemon)
+        if [s["status"] for s in snapshots(daemon)] != ["done"]:
+            raise Failed(f"after the run there are {snapshots(daemon)}")
+
+
+def test_what_was_changed_before_a_kill_is_not_forgotten(w):
+    daemon = follow(w, "label", "part")
+    for turn in range(3):
+        w.sql(f"UPDATE label SET name = 'turn {turn}'", f"UPDATE part SET note = 'turn {turn}'",
+              f"UPDATE part SET goods_id = {10 + turn} WHERE id = 100")
+        daemon.kill()
+        daemon.start()
+    waits(daemon, 6)
+    run(daemon)
+    w.equal(daemon)
+
+
+def test_what_waits_is_run_when_a_table_is_not_delayed_any_more(w):
+    daemon = follow(w, "label")
+    w.sql("UPDATE label SET name = 'rouge' WHERE id = 1")
+    waits(daemon, 1)
+    made = definitions(w)
+    daemon.apply(made)
+    w.equal(daemon)
+    wait_until("nothing waits", lambda: not snapshots(daemon, "--status", "init"))
+    w.sql("UPDATE label SET name = 'vermilion' WHERE id = 1")
+    w.equal(daemon)
+    daemon.apply(definitions(w, "label"))
+    w.sql("UPDATE label SET name = 'carmine' WHERE id = 1")
+    waits(daemon, 1)
+
+
+def test_many_rows_of_one_transaction_are_kept_and_run(w):
+    w.load(SCHEMA)
+    w.sql("INSERT INTO label SELECT 1000 + seq, 'n', '' FROM (WITH RECURSIVE s(seq) AS (SELECT 1 UNION ALL SELECT seq + 1"
+          " FROM s WHERE seq < 900) SELECT seq FROM s) n", "INSERT INTO label SELECT id + 10000, 'n', '' FROM label WHERE id >= 1000",
+          "INSERT INTO label SELECT id + 100000, 'n', '' FROM label WHERE id >= 1000", "UPDATE goods SET label_id = 1000 + id")
+    daemon = w.follow(definitions(w, "label"))
+    w.sql("UPDATE label SET name = CONCAT('new ', id)")
+    wait_until("all snapshots wait", lambda: sum(c["snapshots"] for c in daemon.json("delayed", "runs")["waiting"]) == 3603)
+    delivered(w, daemon)
+    run(daemon)
+    w.equal(daemon)
+
+
+def test_a_snapshot_whose_table_is_gone_is_told_and_can_be_marked(w):
+    daemon = follow(w, "label")
+    w.sql("UPDATE label SET name = 'rouge' WHERE id = 1")
+    snapshot, = waits(daemon, 1)
+    if snapshot["table_is_gone"]:
+        raise Failed("its table is there")
+    daemon.command("table", "delete", f"{w.schema}.label", "--yes")
+    snapshot, = waits(daemon, 1)
+    if not snapshot["table_is_gone"]:
+        raise Failed(f"nothing tells that its table is gone: {snapshot}")
+    daemon.command("delayed", "done", str(snapshot["id"]))
+    if snapshots(daemon, "--status", "init"):
+        raise Failed("it still waits")
+
+
+def test_which_run_is_asked_for_must_be_clear(w):
+    daemon = follow(w, "label")
+    for words, code in (((), 2), (("--all", f"{w.schema}.label"), 2), ((f"{w.schema}.goods",), 1), (("--one", "x"), 2)):
+        done = daemon.command("delayed", "run", *words, ok=None)
+        if done.returncode != code:
+            raise Failed(f"{words}: {done.returncode} {done.stderr}")
+    if daemon.json("delayed", "run", "--all")["count"] != 0:
+        raise Failed("something was run where nothing waits")
+
+
+class Model:
+    """What documents of goods may show: what SQL said when they were read last for a reason that counts."""
+
+    def __init__(self, w, rng):
+        self.w, self.rng, self.next = w, rng, 1000
+
+    def key(self, table):
+        rows = self.w.sql(f"SELECT id FROM {table}")
+        return self.rng.choice(rows)[0] if rows else 0
+
+    def label_or_null(self):
+        return "NULL" if self.rng.random() < 0.2 else str(self.key("label"))
+
+    def change(self):
+        kind = self.rng.randrange(10)
+        self.next += 1
+        if kind == 0:
+            return f"INSERT INTO label VALUES ({self.next}, 'l{self.next}', '')"
+        if kind == 1:
+            return f"DELETE FROM label WHERE id = {self.key('label')}"
+        if kind in (2, 3):
+            return f"UPDATE label SET name = 'l{self.next}' WHERE id = {self.key('label')}"
+        if kind == 4:
+            return f"INSERT INTO part VALUES ({self.next}, {self.key('goods')}, {self.label_or_null()}, 'p{self.next}')"
+        if kind == 5:
+            return f"DELETE FROM part WHERE id = {self.key('part')}"
+        if kind == 6:
+            return f"UPDATE part SET goods_id = {self.key('goods')} WHERE id = {self.key('part')}"
+        if kind == 7:
+            return f"UPDATE part SET label_id = {self.label_or_null()}, note = 'p{self.next}' WHERE id = {self.key('part')}"
+        if kind == 8:
+            return f"UPDATE IGNORE part SET id = {self.next} WHERE id = {self.key('part')}"
+        return f"UPDATE label SET name = 'all {self.next}'"
+
+    def documents(self):
+        return {key: doc for key, doc, _ in self.w.engine.documents(self.w.index("goods"))}
+
+
+def play(w, daemon, seed, turns):
+    rng = random.Random(seed)
+    model = Model(w, rng)
+    for _ in range(turns):
+        before = model.documents()
+        for _ in range(rng.randrange(1, 12)):
+            w.sql(model.change())
+        delivered(w, daemon)
+        wait_until("the last document is gone", lambda: "1000000" not in model.documents())
+        if model.documents() != before:
+            raise Failed(f"documents were written again before a run, with seed {seed}")
+        what = rng.random()
+        if what < 0.6:
+            daemon.command("delayed", "run", "--all", *(["--wait"] if what < 0.2 else []), ok=(0, 75), timeout=120)
+            if 0.2 < what < 0.4:
+                daemon.kill()
+                daemon.start()
+            wait_until("the run ends", lambda: not daemon.json("delayed", "runs")["items"])
+            w.equal(daemon)
+            if snapshots(daemon, "--status", "init") or snapshots(daemon, "--status", "running"):
+                raise Failed(f"snapshots are left, with seed {seed}")
+    run(daemon)
+    w.equal(daemon)
+
+
+def test_after_the_last_run_every_document_equals_sql_and_before_it_none_has_changed(w):
+    daemon = follow(w, "label", "part")
+    play(w, daemon, w.rng.random(), 12)
+
+
+def test_with_level_sql_every_document_equals_sql_after_the_last_run(w):
+    w.load(SCHEMA)
+    made = with_glue(w)
+    made["tables"][2]["delayed"] = True
+    daemon = w.follow(made)
+    play(w, daemon, w.rng.random(), 8)

@@ -473,8 +473,8 @@ static void look_at_header(const char *name)
 static void every_call_of_the_headers_is_known(void **state)
 {
     static const char *const headers[] = {
-        "store",  "midnight", "build_log", "change", "owned", "fan_out", "gone",
-        "purged", "reset",    "retired",   "told",   "turn",  "waiting", "wish"};
+        "store",  "midnight", "snapshot", "build_log", "change", "owned",   "fan_out", "gone",
+        "purged", "reset",    "retired",  "told",      "turn",   "waiting", "wish"};
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(headers); i++)

@@ -291,9 +291,8 @@ static bool is_at_rest(struct coordinator *co)
     catalogue_unref(c);
     return !waits && s.queued + s.loading + s.in_flight + s.blocked == 0 &&
            !coordinator_has_held(co) && builds_n(co->builds) == 0 &&
-           fills_n(co->fills, STR(""), 0) == 0 &&
-           !coordinator_is_route_due(co) && !coordinator_is_load_due(co) &&
-           !coordinator_is_giving_back(co);
+           fills_n(co->fills, STR(""), 0) == 0 && !coordinator_is_route_due(co) &&
+           !coordinator_is_load_due(co) && !coordinator_is_giving_back(co);
 }
 
 /* What other nodes change must take effect within a second. */

@@ -11,7 +11,7 @@
 #include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "src/search/search.h"
-#include "src/store/purged.h"
+#include "src/store/later/purged.h"
 #include "src/store/waiting.h"
 #include "sync/checkpoint/read_position.h"
 #include "sync/pipeline/pipeline.h"

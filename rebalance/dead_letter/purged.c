@@ -29,7 +29,7 @@
 #include "src/base/lock.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
-#include "src/store/purged.h"
+#include "src/store/later/purged.h"
 #include "sync/checkpoint/read_position.h"
 #include "sync/delivery/delivery.h"
 #include "sync/routing/routing.h"

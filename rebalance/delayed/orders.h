@@ -10,7 +10,7 @@
 #include "src/base/base.h"
 #include "src/base/err.h"
 #include "src/base/str.h"
-#include "src/store/snapshot.h"
+#include "src/store/later/snapshot.h"
 
 #include <stdbool.h>
 #include <stddef.h>

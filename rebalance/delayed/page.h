@@ -12,7 +12,7 @@
 
 #include "rebalance/state/parts.h"
 
-#include "src/store/snapshot.h"
+#include "src/store/later/snapshot.h"
 
 #define DELAYED_PAGE     100  /* snapshots */
 #define DELAYED_JOBS_MAX 2000 /* that wait; then a run waits, too */

@@ -6,7 +6,7 @@
 
 #include "src/file/zone_file.h"
 #include "src/format/zone.h"
-#include "src/store/midnight.h"
+#include "src/store/later/midnight.h"
 
 /* Returns the midnight of the day, or else the last one before it; NULL: there is none. */
 static const struct stored_midnight *find_begin(const struct stored_midnight *m, size_t n,

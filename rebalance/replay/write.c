@@ -47,14 +47,14 @@ static bool wait_for_queue(struct replay *r, struct err *err)
 
 /* ---- a page ---- */
 
-struct page {
+struct replay_page {
     struct doc_write *writes;
     size_t n;
     struct purged_slice *slice;
 };
 
 /* A table that has left the index meanwhile has no documents in it. */
-static void add(const struct replay *r, struct page *p, const struct replay_document *d)
+static void add(const struct replay *r, struct replay_page *p, const struct replay_document *d)
 {
     struct target *target = pipeline_target(r->run.pipeline, r->run.index, d->member);
 
@@ -74,7 +74,7 @@ static void add(const struct replay *r, struct page *p, const struct replay_docu
     p->n++;
 }
 
-static bool submit(const struct replay *r, const struct page *p, struct err *err)
+static bool submit(const struct replay *r, const struct replay_page *p, struct err *err)
 {
     if (p->n == 0 || delivery_submit_until(r->co->delivery, &r->co->stop, p->writes, p->n, err))
         return true;
@@ -86,7 +86,7 @@ static bool submit(const struct replay *r, const struct page *p, struct err *err
 }
 
 /* ERR_RETRY, and all of the page is written once more. */
-static bool wait_for(const struct replay *r, const struct page *p, struct err *err)
+static bool wait_for(const struct replay *r, const struct replay_page *p, struct err *err)
 {
     const int64_t until_ms = clock_mono_ms() + WAIT_MS;
 
@@ -109,7 +109,8 @@ static bool wait_for(const struct replay *r, const struct page *p, struct err *e
 static bool write_page(struct replay *r, const struct replay_document *docs, size_t n,
                        struct err *err)
 {
-    struct page p = {.writes = mem_alloc(n, sizeof(*p.writes)), .slice = purged_slice_new(n)};
+    struct replay_page p = {.writes = mem_alloc(n, sizeof(*p.writes)),
+                            .slice = purged_slice_new(n)};
 
     for (size_t i = 0; i < n; i++)
         add(r, &p, &docs[i]);

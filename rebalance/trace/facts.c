@@ -6,7 +6,7 @@
 #include "rebalance/watch/engine_check.h"
 #include "rebalance/watch/findings.h"
 #include "src/base/clock.h"
-#include "src/store/fan_out.h"
+#include "src/store/later/fan_out.h"
 #include "sync/definition/diff.h"
 
 #include <inttypes.h>

@@ -21,7 +21,7 @@
 #include "src/base/base.h"
 #include "src/base/err.h"
 #include "src/base/str.h"
-#include "src/store/purged.h"
+#include "src/store/later/purged.h"
 #include "sync/delivery/delivery.h"
 
 #include <stdbool.h>

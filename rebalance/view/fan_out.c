@@ -4,7 +4,7 @@
 
 #include "rebalance/state/parts.h"
 
-#include "src/store/fan_out.h"
+#include "src/store/later/fan_out.h"
 
 #include <inttypes.h>
 

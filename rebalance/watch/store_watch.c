@@ -8,7 +8,7 @@
 #include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "src/base/thread.h"
-#include "src/store/fan_out.h"
+#include "src/store/later/fan_out.h"
 #include "src/store/retired.h"
 #include "src/store/told.h"
 

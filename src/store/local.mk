@@ -5,20 +5,15 @@ libmillrace_a_SOURCES += \
 	%D%/change.c %D%/change.h \
 	%D%/core.c %D%/core.h \
 	%D%/definition.c \
-	%D%/fan_out.c %D%/fan_out.h \
 	%D%/followed.c %D%/followed.h \
-	%D%/gone.c %D%/gone.h \
 	%D%/index.c \
-	%D%/midnight.c %D%/midnight.h \
 	%D%/migrate.c %D%/migrate.h \
 	%D%/mysql.c \
 	%D%/mysql_alone.c %D%/mysql_alone.h \
 	%D%/owned.c %D%/owned.h \
-	%D%/purged.c %D%/purged.h \
 	%D%/reset.c %D%/reset.h \
 	%D%/retired.c %D%/retired.h \
 	%D%/shape.c \
-	%D%/snapshot.c %D%/snapshot.h \
 	%D%/sqlite.c \
 	%D%/sqlite_sum.c %D%/sqlite_sum.h \
 	%D%/store.c %D%/store.h \

@@ -1,7 +1,7 @@
 #include "config.h"
 
 #include "src/format/json.h"
-#include "src/store/snapshot.h"
+#include "src/store/later/snapshot.h"
 #include "sync/change/parts.h"
 #include "sync/value/value_json.h"
 

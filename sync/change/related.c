@@ -1,7 +1,7 @@
 #include "config.h"
 
 #include "src/base/log.h"
-#include "src/store/snapshot.h"
+#include "src/store/later/snapshot.h"
 #include "sync/change/parts.h"
 #include "sync/document/plan.h"
 #include "sync/document/resolver.h"

@@ -12,7 +12,7 @@
 #include "src/base/mem.h"
 #include "src/base/thread.h"
 #include "src/mysql/mysql.h"
-#include "src/store/midnight.h"
+#include "src/store/later/midnight.h"
 #include "src/store/store.h"
 #include "sync/checkpoint/dump_watch.h"
 #include "sync/checkpoint/fingerprint.h"

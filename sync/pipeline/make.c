@@ -7,7 +7,7 @@
 #include "src/base/mem.h"
 #include "src/file/zone_file.h"
 #include "src/format/zone.h"
-#include "src/store/midnight.h"
+#include "src/store/later/midnight.h"
 #include "sync/checkpoint/midnights.h"
 #include "sync/checkpoint/progress.h"
 #include "sync/checkpoint/read_position.h"

@@ -5,7 +5,7 @@
 #include "src/base/arena.h"
 #include "src/base/map.h"
 #include "src/base/mem.h"
-#include "src/store/snapshot.h"
+#include "src/store/later/snapshot.h"
 #include "sync/checkpoint/ticket.h"
 #include "sync/delivery/document/target.h"
 

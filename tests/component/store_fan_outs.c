@@ -3,7 +3,7 @@
 
 #include "tests/component/store_parts.h"
 
-#include "src/store/fan_out.h"
+#include "src/store/later/fan_out.h"
 #include "src/store/reset.h"
 #include "src/store/turn.h"
 

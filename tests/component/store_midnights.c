@@ -3,7 +3,7 @@
 
 #include "tests/component/store_parts.h"
 
-#include "src/store/midnight.h"
+#include "src/store/later/midnight.h"
 #include "src/store/reset.h"
 
 static struct midnight_owner owner = {{"shop", 4}, {"Europe/Berlin", 13}, 0};

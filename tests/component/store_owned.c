@@ -7,13 +7,13 @@
 #include "src/base/buf.h"
 #include "src/store/build_log.h"
 #include "src/store/core.h"
-#include "src/store/fan_out.h"
-#include "src/store/gone.h"
-#include "src/store/midnight.h"
-#include "src/store/purged.h"
+#include "src/store/later/fan_out.h"
+#include "src/store/later/gone.h"
+#include "src/store/later/midnight.h"
+#include "src/store/later/purged.h"
+#include "src/store/later/snapshot.h"
 #include "src/store/reset.h"
 #include "src/store/retired.h"
-#include "src/store/snapshot.h"
 #include "src/store/told.h"
 #include "src/store/turn.h"
 #include "src/store/waiting.h"
@@ -473,8 +473,9 @@ static void look_at_header(const char *name)
 static void every_call_of_the_headers_is_known(void **state)
 {
     static const char *const headers[] = {
-        "store",  "midnight", "snapshot", "build_log", "change", "owned",   "fan_out", "gone",
-        "purged", "reset",    "retired",  "told",      "turn",   "waiting", "wish"};
+        "store",   "later/midnight", "later/snapshot", "build_log",    "change",
+        "owned",   "later/fan_out",  "later/gone",     "later/purged", "reset",
+        "retired", "told",           "turn",           "waiting",      "wish"};
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(headers); i++)

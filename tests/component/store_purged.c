@@ -4,7 +4,7 @@
 #include "tests/component/store_parts.h"
 
 #include "src/store/owned.h"
-#include "src/store/purged.h"
+#include "src/store/later/purged.h"
 
 #include <stdio.h>
 

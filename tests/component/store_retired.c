@@ -5,8 +5,8 @@
 #include "tests/component/store_parts.h"
 
 #include "src/base/buf.h"
-#include "src/store/fan_out.h"
-#include "src/store/purged.h"
+#include "src/store/later/fan_out.h"
+#include "src/store/later/purged.h"
 #include "src/store/reset.h"
 #include "src/store/retired.h"
 #include "src/store/turn.h"

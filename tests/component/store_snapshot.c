@@ -4,7 +4,7 @@
 #include "tests/component/store_parts.h"
 
 #include "src/store/retired.h"
-#include "src/store/snapshot.h"
+#include "src/store/later/snapshot.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 
 #include "tests/unit/unit.h"
 
-#include "src/store/gone.h"
+#include "src/store/later/gone.h"
 #include "sync/checkpoint/read_position.h"
 #include "sync/delivery/delivery.h"
 #include "sync/related/cascade/parts.h"

@@ -306,12 +306,12 @@ static void a_top_relation_that_leads_nowhere_is_refused(void **state)
              "t.g", GLUE) "}, {table: t.g, "
                           "relations: [{from: x, table: s.l, to: id}]}]",
          "on another server"},
-        {HEAD
-         "  - {table: shop.a, delayed: true, relations: [{from: x, table: shop.b, to: y}], " TOP(
-             "shop.b",
-             GLUE) "}\n"
-                   "  - {table: shop.b, delayed: true, relations: [{from: x, table: shop.a, to: y}], " TOP(
-                       "shop.a", GLUE) "}\n",
+        {HEAD "  - {table: shop.a, delayed: true, "
+              "relations: [{from: x, table: shop.b, to: y}], " TOP(
+                  "shop.b", GLUE) "}\n"
+                                  "  - {table: shop.b, delayed: true, "
+                                  "relations: [{from: x, table: shop.a, to: y}], " TOP(
+                                      "shop.a", GLUE) "}\n",
          "lead back to it, in a circle"},
     };
 

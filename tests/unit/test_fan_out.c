@@ -4,7 +4,7 @@
 
 #include "src/base/arena.h"
 #include "src/base/mem.h"
-#include "src/store/fan_out.h"
+#include "src/store/later/fan_out.h"
 #include "sync/checkpoint/read_position.h"
 #include "sync/delivery/delivery.h"
 #include "sync/delivery/document/target.h"

@@ -9,7 +9,7 @@
  * these re-read by key.
  *
  * A document stays if its row is gone and others may have gone with it, because only its keys
- * find those.  Its key goes into the store (src/store/gone.h); whatever requested the read is
+ * find those.  Its key goes into the store (src/store/later/gone.h); whatever requested the read is
  * then done.  When the stream has reached the log's end at the time of that read, the log has
  * told everything that went along, and a sweep takes up all such documents.  It finds what they
  * lead to by their keys and has that re-read; documents found that are gone and lead on join

@@ -4,7 +4,7 @@
 
 #include "src/base/arena.h"
 #include "src/base/mem.h"
-#include "src/store/gone.h"
+#include "src/store/later/gone.h"
 #include "sync/checkpoint/read_position.h"
 #include "sync/delivery/delivery.h"
 

@@ -6,7 +6,7 @@
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
 #include "src/base/mem.h"
-#include "src/store/gone.h"
+#include "src/store/later/gone.h"
 #include "sync/delivery/document/dirty_set.h"
 
 #include <stdlib.h>

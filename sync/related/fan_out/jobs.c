@@ -3,7 +3,7 @@
 #include "sync/related/fan_out/jobs.h"
 
 #include "src/base/mem.h"
-#include "src/store/fan_out.h"
+#include "src/store/later/fan_out.h"
 #include "sync/checkpoint/read_position.h"
 #include "sync/document/resolver.h"
 

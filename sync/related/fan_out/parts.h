@@ -13,7 +13,7 @@
 #include "src/base/lock.h"
 #include "src/base/magic.h"
 #include "src/base/thread.h"
-#include "src/store/fan_out.h"
+#include "src/store/later/fan_out.h"
 #include "sync/read/links.h"
 #include "sync/related/fan_out/bell.h"
 #include "sync/related/fan_out/fan_out.h"

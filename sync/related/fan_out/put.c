@@ -6,7 +6,7 @@
 #include "src/base/buf.h"
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
-#include "src/store/snapshot.h"
+#include "src/store/later/snapshot.h"
 #include "sync/read/source_registry.h"
 #include "sync/routing/routing.h"
 #include "sync/server/server_access.h"

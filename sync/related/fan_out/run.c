@@ -7,7 +7,7 @@
 #include "src/base/failpoint.h"
 #include "src/base/magic.h"
 #include "src/base/mem.h"
-#include "src/store/fan_out.h"
+#include "src/store/later/fan_out.h"
 #include "sync/checkpoint/grace_period.h"
 #include "sync/delivery/delivery.h"
 #include "sync/document/resolver.h"

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "src/store/snapshot.h"
+#include "src/store/later/snapshot.h"
 
 #include "src/base/arena.h"
 #include "src/base/buf.h"

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "src/store/gone.h"
+#include "src/store/later/gone.h"
 
 #include "src/base/arena.h"
 #include "src/base/mem.h"

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "src/store/purged.h"
+#include "src/store/later/purged.h"
 
 #include "src/base/arena.h"
 #include "src/base/mem.h"

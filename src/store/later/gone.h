@@ -9,8 +9,8 @@
  *
  * @thread any (locked inside; calls may block)
  */
-#ifndef SRC_STORE_GONE_H
-#define SRC_STORE_GONE_H
+#ifndef SRC_STORE_LATER_GONE_H
+#define SRC_STORE_LATER_GONE_H
 
 #include "src/base/base.h"
 #include "src/base/err.h"

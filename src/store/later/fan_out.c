@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "src/store/fan_out.h"
+#include "src/store/later/fan_out.h"
 
 #include "src/base/arena.h"
 #include "src/store/core.h"

@@ -4,8 +4,8 @@
  *
  * @thread any (locked inside; calls may block)
  */
-#ifndef SRC_STORE_MIDNIGHT_H
-#define SRC_STORE_MIDNIGHT_H
+#ifndef SRC_STORE_LATER_MIDNIGHT_H
+#define SRC_STORE_LATER_MIDNIGHT_H
 
 #include "src/base/base.h"
 #include "src/base/err.h"

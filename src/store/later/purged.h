@@ -8,8 +8,8 @@
  *
  * @thread any (locked inside; calls may block)
  */
-#ifndef SRC_STORE_PURGED_H
-#define SRC_STORE_PURGED_H
+#ifndef SRC_STORE_LATER_PURGED_H
+#define SRC_STORE_LATER_PURGED_H
 
 #include "src/base/base.h"
 #include "src/base/err.h"

@@ -6,20 +6,20 @@
  *
  * One for each (table, operation, row, day, status); a later change of the day overwrites.
  * Each has leads: what its row led to, and leads to, in the documents of an index version.
- * They become fan-out jobs (src/store/fan_out.h) when the run comes to the snapshot.  Unlike
- * the rest, leads are not overwritten: a row that moved twice has left two places.
+ * They become fan-out jobs (src/store/later/fan_out.h) when the run comes to the snapshot.
+ * Unlike the rest, leads are not overwritten: a row that moved twice has left two places.
  *
  * The owner of the topic whose log has the change puts, takes and ends them.
  *
  * @thread any (locked inside; calls may block)
  */
-#ifndef SRC_STORE_SNAPSHOT_H
-#define SRC_STORE_SNAPSHOT_H
+#ifndef SRC_STORE_LATER_SNAPSHOT_H
+#define SRC_STORE_LATER_SNAPSHOT_H
 
 #include "src/base/base.h"
 #include "src/base/err.h"
 #include "src/base/str.h"
-#include "src/store/fan_out.h"
+#include "src/store/later/fan_out.h"
 
 #include <stdbool.h>
 #include <stddef.h>

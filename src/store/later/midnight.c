@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "src/store/midnight.h"
+#include "src/store/later/midnight.h"
 
 #include "src/base/arena.h"
 #include "src/store/core.h"

@@ -16,8 +16,8 @@
  *
  * @thread any (locked inside; calls may block)
  */
-#ifndef SRC_STORE_FAN_OUT_H
-#define SRC_STORE_FAN_OUT_H
+#ifndef SRC_STORE_LATER_FAN_OUT_H
+#define SRC_STORE_LATER_FAN_OUT_H
 
 #include "src/base/base.h"
 #include "src/base/err.h"

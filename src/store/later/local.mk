@@ -1,0 +1,7 @@
+# What is to be done later: rows and keys that wait.
+libmillrace_a_SOURCES += \
+	%D%/fan_out.c %D%/fan_out.h \
+	%D%/gone.c %D%/gone.h \
+	%D%/midnight.c %D%/midnight.h \
+	%D%/purged.c %D%/purged.h \
+	%D%/snapshot.c %D%/snapshot.h

@@ -160,12 +160,14 @@ bool query_order_has(const struct query_order *o, struct str place)
 {
     const struct column *c;
     struct str part;
-    size_t n = 0;
 
-    while ((c = query_order_column(o, n)) != NULL && key_next(&place, &part) &&
-           (is_null(o, c, part) || key_part_fits(c, part)))
-        n++;
-    return n > 0 && place.len == 0;
+    for (size_t i = 0; (c = query_order_column(o, i)) != NULL; i++) {
+        if (!key_next(&place, &part) || !(is_null(o, c, part) || key_part_fits(c, part)))
+            return false;
+        if (place.len == 0)
+            return true;
+    }
+    return false;
 }
 
 /*

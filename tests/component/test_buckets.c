@@ -432,7 +432,7 @@ static void what_is_no_place_of_the_table_is_not_read(void **state)
         "PRIMARY KEY (k0, k1), KEY by_c (c))",
         "INSERT INTO t VALUES (1, 2, 'x', NULL, 'y')"};
     const char *const no_place = "a stored place is none of its rows' order";
-    struct buf long_place = {0}, text = {0};
+    struct buf long_place = {0}, text = {0}, bad_end = {0};
     struct bucket_table t;
 
     (void)state;
@@ -440,6 +440,8 @@ static void what_is_no_place_of_the_table_is_not_read(void **state)
     for (size_t i = 0; i < 3; i++)
         key_append_part(&long_place, STR("1"));
     key_append_part(&text, STR("1 OR 1"));
+    key_append_part(&bad_end, STR("1"));
+    key_append_part(&bad_end, STR("\xff"));
 
     const struct str good = beginning(buf_str(&long_place), 2);
     const struct str bad[] = {
@@ -459,6 +461,7 @@ static void what_is_no_place_of_the_table_is_not_read(void **state)
     bucket_table_free(&t);
     buf_free(&long_place);
     buf_free(&text);
+    buf_free(&bad_end);
 }
 
 int main(void)

@@ -47,6 +47,10 @@ tests_fuzz_replay_text_SOURCES = %D%/fuzz_text.c %D%/replay.c %D%/fuzz.h
 fuzz_replays += %D%/replay_number
 tests_fuzz_replay_number_SOURCES = %D%/fuzz_number.c %D%/replay.c %D%/fuzz.h
 
+# A place at which a read of a table stopped, as stored.
+fuzz_replays += %D%/replay_place
+tests_fuzz_replay_place_SOURCES = %D%/fuzz_place.c %D%/replay.c %D%/fuzz.h
+
 # What a killed process or a bad disk leaves of a tree.
 fuzz_replays += %D%/replay_node_data
 tests_fuzz_replay_node_data_SOURCES = %D%/fuzz_node_data.c %D%/replay.c %D%/fuzz.h
@@ -54,6 +58,10 @@ fuzz_replays += %D%/replay_tree
 tests_fuzz_replay_tree_SOURCES = %D%/fuzz_tree.c %D%/replay.c %D%/fuzz.h
 
 if FUZZERS
+noinst_PROGRAMS += %D%/fuzz_place
+tests_fuzz_fuzz_place_SOURCES = %D%/fuzz_place.c %D%/fuzz.h
+tests_fuzz_fuzz_place_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_place_LDADD   = $(program_libs)
 noinst_PROGRAMS += %D%/fuzz_node_data
 tests_fuzz_fuzz_node_data_SOURCES = %D%/fuzz_node_data.c %D%/fuzz.h
 tests_fuzz_fuzz_node_data_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer

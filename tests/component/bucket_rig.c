@@ -125,41 +125,53 @@ enum drawn {
     DRAW_DATE,
     DRAW_DATETIME,
     DRAW_TIMESTAMP,
-    DRAW_TIME
+    DRAW_TIME,
+    DRAW_UUID,
+    DRAW_ADDRESS
 };
+
+enum known_by { ALL_SERVERS = 0, MYSQL_ALONE, MARIADB_ALONE };
 
 static const struct {
     const char *type;
     enum drawn drawn;
+    enum known_by by;
 } types[] = {
     /* those of a bucket column, which are numbers and times */
-    {"INT", DRAW_INTEGER},
-    {"TINYINT UNSIGNED", DRAW_INTEGER},
-    {"BIGINT", DRAW_INTEGER},
-    {"BIGINT UNSIGNED", DRAW_INTEGER},
-    {"INT ZEROFILL", DRAW_INTEGER},
-    {"DECIMAL(30,5)", DRAW_DECIMAL},
-    {"DECIMAL(12,0) UNSIGNED", DRAW_DECIMAL},
-    {"DOUBLE", DRAW_REAL},
-    {"FLOAT", DRAW_REAL},
-    {"YEAR", DRAW_YEAR},
-    {"BIT(17)", DRAW_INTEGER},
-    {"DATE", DRAW_DATE},
-    {"DATETIME", DRAW_DATETIME},
-    {"DATETIME(6)", DRAW_DATETIME},
-    {"TIMESTAMP", DRAW_TIMESTAMP},
-    {"TIMESTAMP(3)", DRAW_TIMESTAMP},
-    {"TIME(2)", DRAW_TIME},
+    {"INT", DRAW_INTEGER, ALL_SERVERS},
+    {"TINYINT UNSIGNED", DRAW_INTEGER, ALL_SERVERS},
+    {"BIGINT", DRAW_INTEGER, ALL_SERVERS},
+    {"BIGINT UNSIGNED", DRAW_INTEGER, ALL_SERVERS},
+    {"INT ZEROFILL", DRAW_INTEGER, ALL_SERVERS},
+    {"DECIMAL(30,5)", DRAW_DECIMAL, ALL_SERVERS},
+    {"DECIMAL(12,0) UNSIGNED", DRAW_DECIMAL, ALL_SERVERS},
+    {"DOUBLE", DRAW_REAL, ALL_SERVERS},
+    {"FLOAT", DRAW_REAL, ALL_SERVERS},
+    {"YEAR", DRAW_YEAR, ALL_SERVERS},
+    {"BIT(17)", DRAW_INTEGER, ALL_SERVERS},
+    {"DATE", DRAW_DATE, ALL_SERVERS},
+    {"DATETIME", DRAW_DATETIME, ALL_SERVERS},
+    {"DATETIME(6)", DRAW_DATETIME, ALL_SERVERS},
+    {"TIMESTAMP", DRAW_TIMESTAMP, ALL_SERVERS},
+    {"TIMESTAMP(3)", DRAW_TIMESTAMP, ALL_SERVERS},
+    {"TIME(2)", DRAW_TIME, ALL_SERVERS},
     /* those that only a key has */
-    {"VARCHAR(12) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci", DRAW_TEXT},
-    {"VARCHAR(12) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", DRAW_TEXT},
-    {"VARCHAR(12) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_520_ci", DRAW_TEXT},
-    {"VARCHAR(12) CHARACTER SET utf8mb4 COLLATE utf8mb4_spanish_ci", DRAW_TEXT},
-    {"CHAR(9) CHARACTER SET latin1 COLLATE latin1_german2_ci", DRAW_TEXT},
-    {"VARCHAR(9) CHARACTER SET ucs2 COLLATE ucs2_general_ci", DRAW_TEXT},
-    {"VARBINARY(6)", DRAW_BYTES},
-    {"BINARY(4)", DRAW_BYTES},
-    {"ENUM('b','a','C d')", DRAW_LABEL},
+    {"VARCHAR(12) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci", DRAW_TEXT, ALL_SERVERS},
+    {"VARCHAR(12) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", DRAW_TEXT, ALL_SERVERS},
+    {"VARCHAR(12) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_520_ci", DRAW_TEXT,
+     ALL_SERVERS},
+    {"VARCHAR(12) CHARACTER SET utf8mb4 COLLATE utf8mb4_spanish_ci", DRAW_TEXT, ALL_SERVERS},
+    {"CHAR(9) CHARACTER SET latin1 COLLATE latin1_german2_ci", DRAW_TEXT, ALL_SERVERS},
+    {"VARCHAR(9) CHARACTER SET ucs2 COLLATE ucs2_general_ci", DRAW_TEXT, ALL_SERVERS},
+    {"VARBINARY(6)", DRAW_BYTES, ALL_SERVERS},
+    {"BINARY(4)", DRAW_BYTES, ALL_SERVERS},
+    {"ENUM('b','a','C d')", DRAW_LABEL, ALL_SERVERS},
+    {"VARCHAR(12) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_ai_ci", DRAW_TEXT, MYSQL_ALONE},
+    {"VARCHAR(12) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_as_cs", DRAW_TEXT, MYSQL_ALONE},
+    {"VARCHAR(12) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin", DRAW_TEXT, MARIADB_ALONE},
+    {"UUID", DRAW_UUID, MARIADB_ALONE},
+    {"INET4", DRAW_ADDRESS, MARIADB_ALONE},
+    {"INET6", DRAW_ADDRESS, MARIADB_ALONE},
 };
 #define N_SCALAR 17
 
@@ -203,6 +215,16 @@ static void draw_text(struct buf *sql, struct random *random)
     buf_append_char(sql, '\'');
 }
 
+static void draw_uuid(struct buf *sql, struct random *random)
+{
+    static const char versions[] = "1467";
+
+    buf_printf(sql, "'%08x-%04x-%c%03x-8%03x-%012x'", (unsigned)random_below(random, 1 << 30),
+               (unsigned)random_below(random, 9), versions[random_below(random, 4)],
+               (unsigned)random_below(random, 1 << 12), (unsigned)random_below(random, 9),
+               (unsigned)random_below(random, 1 << 30));
+}
+
 static void draw_value(struct buf *sql, struct random *random, enum drawn drawn)
 {
     switch (drawn) {
@@ -227,6 +249,11 @@ static void draw_value(struct buf *sql, struct random *random, enum drawn drawn)
         return;
     case DRAW_DATETIME: draw_moment(sql, random, true); return;
     case DRAW_TIMESTAMP: draw_moment(sql, random, false); return;
+    case DRAW_UUID: draw_uuid(sql, random); return;
+    case DRAW_ADDRESS:
+        buf_printf(sql, "'%d.%d.0.%d'", (int)random_below(random, 256),
+                   (int)random_below(random, 256), (int)random_below(random, 256));
+        return;
     case DRAW_TIME:
         buf_printf(sql, "'%d:%02d:%02d.%02d'", (int)random_below(random, 300) - 100,
                    (int)random_below(random, 60), (int)random_below(random, 60),
@@ -254,6 +281,17 @@ static void append_rows(struct buf *sql, struct random *random, const size_t *of
     }
 }
 
+static size_t draw_type(struct random *random, size_t n)
+{
+    const bool mysql = mysql_conn_flavor(bucket_conn) == FLAVOR_MYSQL;
+    size_t i;
+
+    do
+        i = random_below(random, n);
+    while (types[i].by == (mysql ? MARIADB_ALONE : MYSQL_ALONE));
+    return i;
+}
+
 void bucket_table_draw(struct bucket_table *t, struct random *random, size_t n_rows)
 {
     const size_t n_keys = 1 + random_below(random, BUCKET_KEYS_MAX);
@@ -262,11 +300,11 @@ void bucket_table_draw(struct bucket_table *t, struct random *random, size_t n_r
 
     buf_append(&create, STR("CREATE TABLE t (n INT NOT NULL"));
     for (size_t k = 0; k < n_keys; k++) {
-        of[k] = random_below(random, ARRAY_LEN(types));
+        of[k] = draw_type(random, ARRAY_LEN(types));
         buf_printf(&create, ", k%zu %s NOT NULL", k, types[of[k]].type);
         buf_printf(&keys, "%sk%zu", k > 0 ? "," : "", k);
     }
-    of[n_keys] = random_below(random, N_SCALAR);
+    of[n_keys] = draw_type(random, N_SCALAR);
     buf_printf(&create, ", c %s NULL, KEY by_c (c), %s (%s))", types[of[n_keys]].type,
                random_below(random, 2) == 0 ? "PRIMARY KEY" : "UNIQUE KEY u", keys.ptr);
     append_rows(&insert, random, of, n_keys, n_rows);

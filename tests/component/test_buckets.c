@@ -183,6 +183,12 @@ static const struct shape {
      "' no. ', seq), NULL",
      1, ""},
     {"binary hashes", "k0 BINARY(16), c INT", "UNHEX(MD5(seq)), NULL", 1, ""},
+    {"UUIDs", "k0 UUID, c INT", "INSERT(INSERT(MD5(seq), 13, 1, '4'), 17, 1, '8'), NULL", 1,
+     ""},
+    {"UUIDs of times", "k0 UUID, c INT",
+     "CONCAT(LPAD(HEX(26000000000000 + seq * 1000), 12, '0'), '7', LEFT(MD5(seq), 3), 'a', "
+     "LEFT(MD5(seq), 15)), NULL",
+     1, ""},
     {"few values, then many", "k0 INT, k1 INT, c INT", "seq % 3, seq, NULL", 2, ""},
     {"one value for most", "k0 INT, k1 BIGINT, c INT",
      "IF(seq % 10 = 0, seq % 7, 3), seq * seq, NULL", 2, ""},
@@ -260,7 +266,9 @@ static void large_tables_are_cut_evenly_and_read_once(void **state)
     (void)state;
     server_numbers(bucket_conn, "number", 15);
     for (size_t i = 0; i < ARRAY_LEN(shapes); i++)
-        assert_good(&shapes[i], 3 + 5 * (i % 3));
+        if (strstr(shapes[i].columns, "UUID") == NULL ||
+            mysql_conn_flavor(bucket_conn) == FLAVOR_MARIADB)
+            assert_good(&shapes[i], 3 + 5 * (i % 3));
 }
 
 /* ---- by mod ---- */

@@ -19,6 +19,7 @@
 
 #define ASCII       0x80U
 #define CODE_POINTS 0x110000U
+#define HEX         "0123456789abcdef"
 
 /*
  * Two values as numbers of n digits, the first one counting most.  In texts and bytes, a digit
@@ -29,7 +30,7 @@ struct digit_range {
     size_t n;
     uint32_t *low, *high, *between;
     size_t point; /* of a number: so many digits are its sign and whole part */
-    bool by_code; /* of a text: in the order of code points */
+    bool by_code; /* of a text: in the order of code points; of a UUID: from left to right */
 };
 
 static void range_init(struct digit_range *r, struct arena *a, uint32_t base, size_t n)
@@ -331,6 +332,70 @@ static void append_text(const struct digit_range *r, struct buf *out)
     }
 }
 
+/* ---- UUIDs: MariaDB compares versions 1 to 5 by their last part first ---- */
+
+#define UUID_DIGITS  32
+#define UUID_VERSION 12
+#define UUID_VARIANT 16
+
+static const uint8_t last_part_first[UUID_DIGITS] = {20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30,
+                                                     31, 16, 17, 18, 19, 12, 13, 14, 15, 8,  9,
+                                                     10, 11, 0,  1,  2,  3,  4,  5,  6,  7};
+
+static size_t place_in_uuid(const struct digit_range *r, size_t i)
+{
+    return r->by_code ? i : last_part_first[i];
+}
+
+static bool take_uuid(struct str text, uint8_t digits[UUID_DIGITS])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < text.len; i++) {
+        const char *at = memchr(HEX, text.ptr[i], sizeof(HEX) - 1);
+
+        if (text.ptr[i] == '-')
+            continue;
+        if (at == NULL || n == UUID_DIGITS)
+            return false;
+        digits[n++] = (uint8_t)(at - HEX);
+    }
+    return n == UUID_DIGITS;
+}
+
+static void range_of_uuids(struct digit_range *r, struct arena *a, struct str low,
+                           struct str high)
+{
+    uint8_t x[UUID_DIGITS], y[UUID_DIGITS];
+
+    if (!take_uuid(low, x) || !take_uuid(high, y))
+        return;
+    r->by_code = x[UUID_VERSION] > 5;
+    range_init(r, a, 16, UUID_DIGITS);
+    for (size_t i = 0; i < UUID_DIGITS; i++) {
+        r->low[i] = x[place_in_uuid(r, i)];
+        r->high[i] = y[place_in_uuid(r, i)];
+    }
+}
+
+/* Append it as one of the version of the low end: others compare in another way. */
+static void append_uuid(const struct digit_range *r, struct buf *out)
+{
+    uint8_t digits[UUID_DIGITS];
+
+    for (size_t i = 0; i < UUID_DIGITS; i++) {
+        const size_t at = place_in_uuid(r, i);
+
+        digits[at] =
+            (uint8_t)(at == UUID_VERSION || at == UUID_VARIANT ? r->low[i] : r->between[i]);
+    }
+    for (size_t i = 0; i < UUID_DIGITS; i++) {
+        if (i == 8 || i == UUID_VERSION || i == UUID_VARIANT || i == 20)
+            buf_append_char(out, '-');
+        buf_append_char(out, HEX[digits[i]]);
+    }
+}
+
 /* ---- any value ---- */
 
 static bool range_of(struct digit_range *r, struct arena *a, const struct column *c,
@@ -345,6 +410,8 @@ static bool range_of(struct digit_range *r, struct arena *a, const struct column
         range_of_bytes(r, a, low, high);
     else if (key_class_of(c) == KEY_TEXT && !key_sorts_by_number(c))
         range_of_texts(r, a, c, low, high);
+    else if (key_class_of(c) == KEY_UUID)
+        range_of_uuids(r, a, low, high);
     buf_free(&x);
     buf_free(&y);
     return r->n > 0 && compare(r, r->low, r->high) < 0;
@@ -359,6 +426,8 @@ static struct str value_between(const struct digit_range *r, struct arena *a,
         append_bytes(r, &out);
     } else if (key_class_of(c) == KEY_TEXT) {
         append_text(r, &out);
+    } else if (key_class_of(c) == KEY_UUID) {
+        append_uuid(r, &out);
     } else {
         append_number(r, &text);
         scale_from_number(c, buf_str(&text), &out);

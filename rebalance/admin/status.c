@@ -14,6 +14,7 @@
 #include "rebalance/view/away.h"
 #include "rebalance/view/cluster.h"
 #include "rebalance/view/known.h"
+#include "rebalance/view/runs.h"
 #include "rebalance/view/view.h"
 #include "src/store/told.h"
 
@@ -208,6 +209,7 @@ static void append_table_members(struct json_writer *w, const struct coordinator
     append_trees(w, &t->trees);
     json_write_key(w, STR("repairs"));
     repair_counts_put(&t->repairs, w);
+    coordinator_put_runs(w, v, t);
     coordinator_put_time(w, STR("delivered"), t->delivered_ms);
     append_build(w, &t->build);
     coordinator_put_wait(w, t->wait, table_name(definition_lead(v->definitions, t->d)));

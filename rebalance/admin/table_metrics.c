@@ -2,6 +2,7 @@
 
 #include "rebalance/admin/table_metrics.h"
 
+#include "rebalance/view/runs.h"
 #include "rebalance/view/view.h"
 
 #include "src/metric/metric.h"
@@ -17,6 +18,8 @@ struct table_sample {
     const struct compared *compared;     /* NULL: never; borrowed */
     const struct table_trees *trees;     /* NULL: should have none; borrowed */
     const struct repair_counts *repairs; /* NULL: searches use none; borrowed */
+    struct run_view runs[N_RUN_KINDS];
+    const int64_t *expect_ms; /* by kind; borrowed */
 };
 
 /* Tables that share an index are counted once, by the first of them. */
@@ -24,8 +27,7 @@ static struct table_sample sample_of(const struct coordinator_view *v,
                                      const struct table_view *t)
 {
     const bool leads = definition_lead(v->definitions, t->d) == t->d;
-
-    return (struct table_sample){
+    struct table_sample s = {
         .table = table_name(t->d),
         .counts = leads ? t->counts : (struct index_counts){0},
         .knows_dead = v->stored != NULL,
@@ -35,7 +37,12 @@ static struct table_sample sample_of(const struct coordinator_view *v,
         .compared = leads && t->is_compared ? &t->compared : NULL,
         .trees = leads && t->trees.are_wanted ? &t->trees : NULL,
         .repairs = leads && t->available != NULL ? &t->repairs : NULL,
+        .expect_ms = v->expect_ms,
     };
+
+    for (size_t i = 0; i < N_RUN_KINDS; i++)
+        s.runs[i] = run_view_of(v, t, (enum run_kind)i);
+    return s;
 }
 
 /* A child without parent is no difference, and what is of another lineage is never repaired. */
@@ -90,6 +97,19 @@ static void put_exchanges(struct buf *out, struct str table, const struct exchan
         metric_put_double(out, METRIC_TABLE_EXCHANGED, (double)e->ended_ms / 1000, table);
 }
 
+static void put_runs(struct buf *out, const struct table_sample *s)
+{
+    for (size_t i = 0; i < N_RUN_KINDS; i++) {
+        const struct run_view *r = &s->runs[i];
+        const struct str kind = run_word((enum run_kind)i);
+
+        if (r->concerns && r->last_ms > 0)
+            metric_put_double(out, METRIC_TABLE_RUN, (double)r->last_ms / 1000, s->table, kind);
+        if (r->concerns && s->expect_ms[i] > 0)
+            metric_put_u64(out, METRIC_TABLE_OVERDUE, r->is_overdue, s->table, kind);
+    }
+}
+
 static void put_sample(struct buf *out, const struct table_sample *s)
 {
     metric_put_u64(out, METRIC_TABLE_DOCUMENTS, s->counts.written, s->table, STR("written"));
@@ -104,6 +124,7 @@ static void put_sample(struct buf *out, const struct table_sample *s)
         metric_put_double(out, METRIC_TABLE_DELIVERED, s->delivered_s, s->table);
     if (s->compared != NULL)
         put_compared(out, s->table, s->compared);
+    put_runs(out, s);
     if (s->repairs != NULL)
         put_repairs(out, s->table, REPAIRER_CHECK, s->repairs->n[REPAIRER_CHECK]);
     if (s->trees != NULL && s->repairs != NULL)

@@ -13,7 +13,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 #define RETRY_MS   1000
 #define GIVE_UP_MS 600000 /* of failures without any progress */
@@ -168,9 +168,11 @@ static bool finish(struct replay *r, const struct err *failure, struct err *err)
 
     append_report(r, failure, &report, &verdict);
 
-    const bool ok = verify_reports_keep(r->co, r->job.id, buf_str(&report), err);
+    bool ok = verify_reports_keep(r->co, r->job.id, buf_str(&report), err);
 
     FAILPOINT(replay_reported);
+    if (ok && (strcmp(verdict, "replayed") == 0 || strcmp(verdict, "by_column") == 0))
+        ok = coordinator_note_run(r->co, RUN_REPLAY, r->job.table, err);
     if (ok) {
         log_info("a replay has ended", KV("table", r->job.table), KV("job", r->job.id),
                  KV("verdict", verdict), KV("written", r->written));

@@ -18,6 +18,7 @@
 #ifndef REBALANCE_STATE_COORDINATOR_H
 #define REBALANCE_STATE_COORDINATOR_H
 
+#include "rebalance/state/runs.h"
 #include "src/base/base.h"
 #include "src/base/err.h"
 #include "src/base/str.h"
@@ -55,8 +56,9 @@ struct coordinator_options {
     int64_t retire_after_ms;     /* age at which retired indexes are deleted; 0: never */
     struct keeping keep;         /* index.keep_versions, index.keep_for */
     int64_t verify_within_ms;    /* age of the last comparison that causes a warning; 0: none */
-    int64_t verify_every_ms;     /* index.verify_every; 0: never */
-    uint64_t verify_rate;        /* index.verify_rate; 0: no limit */
+    int64_t expect_ms[N_RUN_KINDS]; /* check.expect_every and the like; 0: never */
+    int64_t verify_every_ms;        /* index.verify_every; 0: never */
+    uint64_t verify_rate;           /* index.verify_rate; 0: no limit */
     enum build_check verify_builds; /* index.verify_builds */
     bool trees;                     /* index.trees */
     int64_t exchange_every_ms;      /* index.exchange_every */

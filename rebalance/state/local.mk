@@ -20,6 +20,8 @@ libmillrace_a_SOURCES += \
 	%D%/pauses.c \
 	%D%/pauses.h \
 	%D%/queue_watch.h \
+	%D%/runs.c \
+	%D%/runs.h \
 	%D%/state.c \
 	%D%/state.h \
 	%D%/stored_view.c \

@@ -237,7 +237,8 @@ static bool keep_checked(struct verify_job *j, struct err *err)
 {
     return j->changed == NULL || j->at.pass != VERIFY_OVER ||
            strcmp(verify_result_verdict(&j->result), "equal") != 0 ||
-           verify_changed_keep(j, err);
+           (verify_changed_keep(j, err) &&
+            coordinator_note_run(j->co, RUN_CHECK, j->job.table, err));
 }
 
 /* Only trees were wanted, and there can be none: nothing was compared. */

@@ -9,6 +9,7 @@
 #include "rebalance/verify/schedule.h"
 #include "rebalance/view/away.h"
 #include "rebalance/view/cluster.h"
+#include "rebalance/view/runs.h"
 #include "rebalance/view/view.h"
 #include "src/base/clock.h"
 #include "src/base/fix.h"
@@ -329,6 +330,7 @@ static void check_table(const struct coordinator_view *v, const struct table_vie
     check_documents(t, l);
     check_verify(t, l);
     check_compared(v, t, l);
+    coordinator_check_runs(v, t, l);
     check_trees(v, t, l);
     check_doubts(v->definitions, t->d, l);
 }

@@ -8,6 +8,7 @@ libmillrace_a_SOURCES += \
 	%D%/look.h \
 	%D%/known.c %D%/known.h \
 	%D%/older.c %D%/older.h \
+	%D%/runs.c %D%/runs.h \
 	%D%/table.c \
 	%D%/table_trees.c %D%/table_trees.h \
 	%D%/told.c %D%/told.h \

@@ -9,6 +9,7 @@
 #include "src/base/mem.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The topics to look at; NULL: those of this node. */
 struct topics_wanted {
@@ -90,6 +91,7 @@ static struct coordinator_view *make(struct coordinator *co, const struct topics
     v->catalogue = coordinator_catalogue(co);
     v->now_ms = clock_wall_ms();
     v->verify_within_ms = co->opt.verify_within_ms;
+    memcpy(v->expect_ms, co->opt.expect_ms, sizeof(v->expect_ms));
     if (coordinator_is_shared(co) && co->delivery != NULL) {
         v->cluster = arena_alloc(v->arena, 1, sizeof(*v->cluster));
         cluster_look(co->cluster, v->cluster);

@@ -2,8 +2,7 @@
  * struct coordinator_view: the state of this node's topics and tables at one moment.
  *
  * Status, page, metrics and doctor all read this, so they agree.  It is a copy, made under the
- * node's locks (told.h: what it may wait for).  What the engine and the store answered, and
- * other nodes told, is as of then (rebalance/watch/engine_watch.h, store_watch.h).
+ * node's locks (told.h: what it may wait for).  What others said is as of then (watch/).
  *
  * @thread its maker's
  */
@@ -75,8 +74,9 @@ struct coordinator_view {
     struct arena *arena;
     struct definitions *definitions;
     struct catalogue *catalogue;
-    int64_t now_ms;           /* wall time */
-    int64_t verify_within_ms; /* 0: a table is never too long without a comparison */
+    int64_t now_ms;                 /* wall time */
+    int64_t verify_within_ms;       /* 0: a table is never too long without a comparison */
+    int64_t expect_ms[N_RUN_KINDS]; /* 0: nothing is expected */
     struct engine_heard engine;
     struct heard store;
     struct cluster_view *cluster; /* NULL: the store is shared with nobody */

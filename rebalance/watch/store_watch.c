@@ -119,6 +119,8 @@ static struct store_copy *load(const struct store_watch *w, struct err *err)
         store_load_values(s, c->arena, STR(STORE_VERIFY), &c->verify, &c->n_verify, err) &&
         store_load_values(s, c->arena, STR(STORE_COMPARED), &c->compared, &c->n_compared,
                           err) &&
+        store_load_values(s, c->arena, STR(STORE_SUCCESS), &c->successes, &c->n_successes,
+                          err) &&
         store_load_jobs(s, c->arena, &c->jobs, &c->n_jobs, err) &&
         store_load_dropped(s, c->arena, &c->dropped, &c->n_dropped, err) &&
         store_sum_fan_outs(s, c->arena, clock_wall_ms(), &c->fan_outs, &c->n_fan_outs, err) &&

@@ -34,8 +34,9 @@ struct store_copy {
     struct arena *arena;
     struct dead_letter_count *dead;
     size_t n_dead;
-    struct stored_value *pending, *verify, *compared; /* names include the prefix */
-    size_t n_pending, n_verify, n_compared;
+    /* Their names include the prefix. */
+    struct stored_value *pending, *verify, *compared, *successes;
+    size_t n_pending, n_verify, n_compared, n_successes;
     struct stored_job *jobs;
     size_t n_jobs;
     struct version_name *dropped; /* dropped, but not yet deleted in the engine */

@@ -252,6 +252,17 @@ const struct setting settings[] = {
         .help = "How long after the last comparison of a whole index with its rows, whoever "
                 "ordered it (or its build, if that is later), status and doctor warn; `never`: "
                 "they do not."),
+    ROW(DURATION_OR_NEVER, "check.expect_every", check_expect_every_ms, "never",
+        RANGE(0, 31536000000),
+        .help = "How long after the last good `millrace check` of a table that has a "
+                "`daily_check_column` (or its build, if that is later) status and "
+                "doctor warn; `never`: they do not. For a daily timer 26h is right."),
+    ROW(DURATION_OR_NEVER, "delayed.expect_every", delayed_expect_every_ms, "never",
+        RANGE(0, 31536000000),
+        .help = "The same of the last good `millrace delayed run` of a delayed table."),
+    ROW(DURATION_OR_NEVER, "replay.expect_every", replay_expect_every_ms, "never",
+        RANGE(0, 31536000000),
+        .help = "The same of the last good `millrace replay` of a table."),
     ROW(SIZE, "source.event_max", source_event_max, "64MiB", RANGE(1048576, 1073741824),
         .help = "Largest binlog event with rows. A larger one stops its table, if Millrace "
                 "follows that table."),

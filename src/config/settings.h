@@ -104,6 +104,8 @@ struct settings {
     int64_t index_exchange_every_ms;
     size_t index_verify_rate; /* rows and ids per second; 0: no limit */
     enum build_check index_verify_builds;
+    int64_t check_expect_every_ms, delayed_expect_every_ms,
+        replay_expect_every_ms; /* 0: never */
     size_t source_event_max;
     const char *log_level;
     const char *log_format; /* auto, text or json */

@@ -298,6 +298,17 @@ static bool of_job(struct store *s, const struct fence *of, struct buf *topic, s
                         BINDS(NUMBER(of->number)), topic, err);
 }
 
+/* "KIND/TABLE" */
+static bool of_success(struct store *s, const struct fence *of, struct buf *topic,
+                       struct err *err)
+{
+    const char *slash = memchr(of->name.ptr, '/', of->name.len);
+    const size_t at = slash == NULL ? 0 : (size_t)(slash - of->name.ptr) + 1;
+    const struct fence table = OF_TABLE(((struct str){of->name.ptr + at, of->name.len - at}));
+
+    return of_table(s, &table, topic, err);
+}
+
 /* By the beginning of its name; others are nobody's. */
 static bool of_value(struct store *s, const struct fence *of, struct buf *topic,
                      struct err *err)
@@ -307,10 +318,10 @@ static bool of_value(struct store *s, const struct fence *of, struct buf *topic,
         bool (*whose)(struct store *s, const struct fence *of, struct buf *topic,
                       struct err *err);
     } kinds[] = {
-        {STORE_SYNC, of_version},    {STORE_VERIFY, of_version}, {STORE_COMPARED, of_version},
-        {STORE_CHECKED, of_version}, {STORE_SHARDS, of_version}, {STORE_REPLAY, of_version},
-        {STORE_FILL, of_version},    {"epoch/", of_topic},       {"start/", of_topic},
-        {"shapes/", of_topic},       {"server_id/", of_topic},
+        {STORE_SYNC, of_version},    {STORE_VERIFY, of_version},  {STORE_COMPARED, of_version},
+        {STORE_CHECKED, of_version}, {STORE_SHARDS, of_version},  {STORE_REPLAY, of_version},
+        {STORE_FILL, of_version},    {STORE_SUCCESS, of_success}, {"epoch/", of_topic},
+        {"start/", of_topic},        {"shapes/", of_topic},       {"server_id/", of_topic},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {

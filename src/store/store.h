@@ -183,6 +183,7 @@ bool store_set_version_definition(struct store *s, const struct version_name *v,
     "compared/"                  /* its last full comparison (rebalance/verify/compared.h) \
                                   */
 #define STORE_CHECKED "checked/" /* its last good check (rebalance/verify/changed.h) */
+#define STORE_SUCCESS "success/" /* of KIND/TABLE: when such a run last was good */
 #define STORE_SHARDS  "shards/"  /* for each shard, routings that lead to it */
 #define STORE_REPLAY  "replay/"  /* its dead letters must be replayed; empty: done */
 #define STORE_FILL    "fill/"    /* what other nodes must know to fill it */

@@ -2,6 +2,7 @@
 import calendar
 import datetime
 import threading
+import time
 
 from servers import Database, Failed, wait_until
 from test_verify import Damage
@@ -14,9 +15,9 @@ def at(day, hour=12, minute=0, second=0):
     return calendar.timegm(day.timetuple()) + hour * 3600 + minute * 60 + second
 
 
-def on(w, time, *statements):
+def on(w, when, *statements):
     """As if it were that time: the log's events and the columns' defaults say so."""
-    w.sql(f"SET timestamp = {time}", "SET time_zone = '+00:00'", *statements)
+    w.sql(f"SET timestamp = {when}", "SET time_zone = '+00:00'", *statements)
 
 
 def private(w, name, *options):
@@ -38,10 +39,11 @@ ITEM = ("CREATE TABLE item (id INT PRIMARY KEY, name VARCHAR(20), changed TIMEST
         "ON UPDATE CURRENT_TIMESTAMP)")
 
 
-def make_items(w, n=200, **more):
+def make_items(w, n=200, replay=None, check=None, **more):
     w.sql(ITEM, f"SET timestamp = {at(FIRST, 1)}",
           "INSERT INTO item (id, name) VALUES " + ", ".join(f"({i}, 'n{i}')" for i in range(1, n + 1)))
-    return make(w, {"table": "item"} | more), Damage(w, "item")
+    config = {name: value for name, value in (("replay", replay), ("check", check)) if value}
+    return make(w, {"table": "item"} | more, **config), Damage(w, "item")
 
 
 def replay(w, daemon, *options, table="item", day=DAY, ok=(0,)):
@@ -101,8 +103,8 @@ def test_a_day_begins_at_midnight_in_its_zone(w):
     private(w, "zone")
     w.sql(ITEM, "INSERT INTO item (id, name) VALUES " + ", ".join(f"({i}, 'n{i}')" for i in range(1, 6)))
     daemon = make(w, {"table": "item"}, topic={"day_zone": "Pacific/Apia"})
-    for key, time in ((1, at(DAY, 10, 59, 59)), (2, at(DAY, 11)), (3, at(AFTER, 10, 59, 59)), (4, at(AFTER, 11))):
-        on(w, time, f"UPDATE item SET name = 'on-{key}' WHERE id = {key}")
+    for key, when in ((1, at(DAY, 10, 59, 59)), (2, at(DAY, 11)), (3, at(AFTER, 10, 59, 59)), (4, at(AFTER, 11))):
+        on(w, when, f"UPDATE item SET name = 'on-{key}' WHERE id = {key}")
     w.equal(daemon)
     expect(replay(w, daemon, day=AFTER), "replayed", 2)
     found = daemon.command("replay", f"{w.schema}.item", "--day", "2026-02-30", ok=(2,))
@@ -319,3 +321,36 @@ def test_a_replay_under_a_load_leaves_everything_equal(w):
         writer.join()
     expect(answer, "replayed", 2000)
     w.equal(daemon)
+
+
+def test_a_run_that_is_overdue_is_told_until_it_was_good(w):
+    private(w, "overdue")
+    daemon, _ = make_items(w, daily_check_column="changed", replay={"expect_every": "1s"}, check={"expect_every": "1000h"})
+    on(w, at(DAY), "UPDATE item SET name = 'new' WHERE id = 1")
+    on(w, at(AFTER), "UPDATE item SET name = 'newer' WHERE id = 2")
+    w.equal(daemon)
+
+    def runs():
+        return daemon.json("status")["tables"][0]["runs"]
+
+    def overdue(kind):
+        return [c for c in daemon.json("doctor")["items"] if c["id"] == "table.runs" and kind in c["message"]]
+    wait_until("the replay is overdue", lambda: runs()["replay"] == {"last_success": None, "overdue": True})
+    warned = overdue("replay")
+    if len(warned) != 1 or warned[0]["status"] != "warn" or "millrace replay" not in warned[0]["fix"] or overdue("check"):
+        raise Failed(f"{daemon.json('doctor')['items']}")
+    replay(w, daemon)
+    daemon.json("check", f"{w.schema}.item")
+    first = wait_until("both are kept", lambda: all(r["last_success"] for r in runs().values()) and runs())
+    for kind in "check", "replay":
+        told = daemon.metric("millrace_table_run_timestamp_seconds", kind=kind)
+        if not at(FIRST) < told <= time.time() + 1:
+            raise Failed(f"the metrics know of the last {kind} {told}")
+    daemon.stop()
+    daemon.configure(replay={"expect_every": "1000h"})
+    daemon.start()
+    found = wait_until("the store has answered", lambda: runs())
+    if {k: r["last_success"] for k, r in found.items()} != {k: r["last_success"] for k, r in first.items()} or found["replay"]["overdue"]:
+        raise Failed(f"{first} is {found} after a restart")
+    if overdue("replay") or overdue("check"):
+        raise Failed("what was good lately is overdue")

@@ -350,6 +350,51 @@ static void what_nobody_compares_for_longer_than_is_wished_is_a_warning(void **s
 
 #define HOUR INT64_C(3600000)
 
+/* A run of the kind for shop.t5 was good so long ago. */
+static void keep_success(struct fixture *f, const char *name, int64_t ago_ms)
+{
+    struct buf ms = {0};
+    struct err err = {0};
+
+    buf_append_u64(&ms, (uint64_t)(clock_wall_ms() - ago_ms));
+    assert_true(store_put_value(f->opt.store, str_from(name), buf_str(&ms), &err));
+    store_watch_read(f->co->store_watch);
+    buf_free(&ms);
+}
+
+static void a_run_that_is_overdue_is_a_warning_with_the_command(void **state)
+{
+    struct fixture *f = *state;
+    struct arena *a = arena_new();
+    struct buf json = {0}, samples = {0};
+    struct doctor_check c;
+    struct err err = {0};
+
+    keep_success(f, STORE_SUCCESS "replay/shop.t5", 2 * HOUR);
+    assert_int_equal(count_checks(f->co, "table.runs"), 0); /* nothing is expected */
+    f->co->opt.expect_ms[RUN_REPLAY] = 3 * HOUR;
+    assert_int_equal(count_checks(f->co, "table.runs"), TABLES - 1);
+    c = find_check(f->co, a, "table.runs");
+    assert_int_equal(c.status, DOCTOR_WARN);
+    expect_in(c.message.ptr, "no replay of it was good since it was built, ");
+    expect_in(c.why.ptr, "replay.expect_every asks for one every 3 h");
+    expect_in(c.fix.ptr, "millrace replay shop.t");
+    expect_in(c.fix.ptr, "systemctl status millrace-replay.timer");
+    f->co->opt.expect_ms[RUN_REPLAY] = HOUR;
+    assert_int_equal(count_checks(f->co, "table.runs"), TABLES);
+    assert_true(coordinator_status(f->co, &json, &err));
+    expect_in(json.ptr, "\"runs\":{\"replay\":{\"last_success\":null,\"overdue\":true}}");
+    coordinator_metrics(f->co, &samples);
+    expect_in(samples.ptr, "millrace_table_run_overdue{table=\"shop.t5\",kind=\"replay\"} 1\n");
+    expect_in(samples.ptr, "millrace_table_run_timestamp_seconds{table=\"shop.t5\",kind=");
+    assert_null(strstr(samples.ptr, "kind=\"check\"} 1")); /* no table has a column for it */
+    keep_success(f, STORE_SUCCESS "replay/shop.t5", 1000);
+    assert_int_equal(count_checks(f->co, "table.runs"), TABLES - 1);
+    buf_free(&json);
+    buf_free(&samples);
+    arena_free(a);
+}
+
 /* A node that keeps trees. */
 static void keep_trees(struct fixture *f, char *folder)
 {
@@ -658,6 +703,8 @@ int main(void)
             the_last_comparison_of_an_index_is_in_status_and_metrics, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             what_nobody_compares_for_longer_than_is_wished_is_a_warning, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_run_that_is_overdue_is_a_warning_with_the_command,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(trees_that_nobody_compares_for_too_long_are_a_warning,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_exchanges_did_is_in_status_and_metrics, set_up,

@@ -20,6 +20,15 @@
 
 /* ---- the phases ---- */
 
+static bool count(struct replay *r, struct err *err)
+{
+    int64_t after;
+
+    return replay_keys_get_number(r->keys, "write", &after, err) &&
+           replay_keys_count(r->keys, INT64_MAX, &r->documents, err) &&
+           replay_keys_count(r->keys, after, &r->written, err);
+}
+
 static bool open_keys(struct replay *r, struct err *err)
 {
     struct buf folder = {0};
@@ -29,7 +38,7 @@ static bool open_keys(struct replay *r, struct err *err)
 
     const bool ok = replay_keys_open(folder.ptr, r->job.id, &r->keys, err) &&
                     replay_keys_get_number(r->keys, "phase", &phase, err) &&
-                    replay_keys_get(r->keys, "notes", &r->notes, err);
+                    replay_keys_get(r->keys, "notes", &r->notes, err) && count(r, err);
 
     r->phase = phase < 0 || phase >= N_REPLAY_PHASES ? REPLAY_LOG : (enum replay_phase)phase;
     buf_free(&folder);

@@ -228,6 +228,7 @@ ELSEWHERE = {"verify_listed": "test_verify_faults", "verify_repaired": "test_ver
              "version_returned": "test_rollback",
              "repair_submitted": "test_trees_faults",
              "lineage_marked": "test_failpoints: needs a second server", "replay_wanted": "test_dead_letters",
+             "replay_read": "test_replay", "replay_written": "test_replay", "replay_reported": "test_replay",
              "node_registered": "test_members_kill", "node_data_written": "test_members_kill",
              "cluster_state_written": "test_members_kill", "lock_granted": "test_members_kill",
              "topic_saved": "test_members_kill", "topic_given_back": "test_members_kill"}

@@ -1,9 +1,11 @@
 """`replay`: what changed on a day is read and written once more; a session's timestamp makes the days."""
 import calendar
 import datetime
+import json
 import threading
 import time
 
+from members import Members, store_of
 from servers import Database, Failed, wait_until
 from test_verify import Damage
 
@@ -354,3 +356,88 @@ def test_a_run_that_is_overdue_is_told_until_it_was_good(w):
         raise Failed(f"{first} is {found} after a restart")
     if overdue("replay") or overdue("check"):
         raise Failed("what was good lately is overdue")
+
+
+def test_another_node_begins_a_replay_again_whose_owner_dies(w):
+    private(w, "owner")
+    m = Members(w, nodes=2, topics=2)
+    m.start()
+    topic, store, kept = m.schemas[0], store_of(w), (TODAY - datetime.date(1970, 1, 1)).days
+    w.db.sql(f"INSERT INTO {topic}.thing VALUES " + ", ".join(f"({i}, 0)" for i in range(10, 1510)))
+    m.equal()
+    file, offset = w.db.log_end()
+    w.db.sql(f"REPLACE INTO {store}.midnight SELECT topic, 'UTC', {kept}, epoch, '{file}', {offset} FROM {store}.checkpoint")
+    w.db.sql(f"UPDATE {topic}.thing SET a = 7")
+    m.equal()
+    owner = m.owner(topic)
+    other = next(node for node in m.nodes if node is not owner)
+    job = other.json("replay", f"{topic}.thing", "--day", str(TODAY), "--rate", "300", "--no-wait")["job"]
+    busy = other.command("replay", f"{topic}.thing", ok=(75,)).stderr
+    if f"job {job} replays a day" not in busy:
+        raise Failed(busy)
+
+    def is_writing():
+        found = [j for j in other.json("job", "list")["items"] if j["id"] == job]
+        return found and found[0]["rows_done"] > 100
+    wait_until("it writes", is_writing)
+    owner.kill()
+
+    def over():
+        answer = other.json("report", "get", job)
+        return "verdict" in answer and answer
+    expect(wait_until("the other node has replayed the day", over, 60), "replayed", 1502)
+    m.equal()
+
+
+def test_what_is_prepared_before_midnight_belongs_to_the_day_of_its_commit(w):
+    private(w, "prepared")
+    daemon, damage = make_items(w)
+    on(w, at(DAY, 12), "UPDATE item SET name = 'day' WHERE id = 2")
+    on(w, at(DAY, 23), "XA START 'x'", "UPDATE item SET name = 'xa' WHERE id = 3", "XA END 'x'", "XA PREPARE 'x'")
+    on(w, at(AFTER, 0, 30), "UPDATE item SET name = 'first' WHERE id = 4")
+    on(w, at(AFTER, 1), "XA COMMIT 'x'")
+    w.equal(daemon)
+    damage.change(3, wrong)
+    expect(replay(w, daemon), "replayed", 1)
+    expect(replay(w, daemon, day=AFTER), "replayed", 2)
+    if names(damage, 3) != ["xa"]:
+        raise Failed(f"{names(damage, 3)}")
+
+
+def test_a_zone_that_the_machine_does_not_know_stops_only_replays(w):
+    private(w, "nowhere")
+    w.sql(ITEM, "INSERT INTO item (id, name) VALUES (1, 'a')")
+    daemon = make(w, {"table": "item"}, topic={"day_zone": "Mars/Olympus_Mons"})
+    on(w, at(DAY), "UPDATE item SET name = 'b'")
+    w.equal(daemon)
+    said = daemon.command("replay", f"{w.schema}.item", "--day", str(DAY), ok=(2,)).stderr
+    if "knows no time zone Mars/Olympus_Mons" not in said or "fix" not in said:
+        raise Failed(said)
+    daemon.command("apply", daemon.write("zone.yaml", json.dumps(w.definitions({"table": "item"}, day_zone="Mars//Olympus"))), ok=(1,))
+
+
+def test_a_replay_that_is_killed_at_any_step_is_done_to_its_end(w):
+    private(w, "steps")
+    daemon, damage = make_items(w, n=1200)
+    on(w, at(DAY), "UPDATE item SET name = 'new'")
+    on(w, at(AFTER), "UPDATE item SET name = 'later' WHERE id = 1")
+    w.equal(daemon)
+    last = None
+    for point in ("replay_read:4", "replay_written:1", "replay_written:2", "replay_reported:1"):
+        for key in 2, 1199:
+            damage.change(key, wrong)
+        daemon.stop()
+        daemon.start(environment={"MILLRACE_FAILPOINT": point + ":kill"})
+        wait_until("it follows", lambda: daemon.command("verify", f"{w.schema}.item", "--key", "6", ok=(0, 75)).returncode == 0)
+        daemon.command("replay", f"{w.schema}.item", "--day", str(DAY), "--rate", "0", "--no-wait", ok=None)  # it may not live to answer
+        wait_until(f"the daemon is killed at {point}", lambda: daemon.process.poll() is not None, 30)
+        daemon.start()
+        wait_until("the job is over", lambda: not daemon.json("job", "list")["items"], 60)
+        job = daemon.json("report", "list")["items"][0]["job"]
+        if job == last:
+            raise Failed(f"no job was left of the replay that ended at {point}")
+        last = job
+        expect(daemon.json("report", "get", job), "replayed", 1200)
+        if names(damage, 2, 1199) != ["new", "new"]:
+            raise Failed(f"after {point}: {names(damage, 2, 1199)}")
+    w.equal(daemon)

@@ -26,6 +26,7 @@ static const struct checked_table {
                                    "which fails once the server has purged it"},
   silent = {"topic.silent", "changes committed since may not be delivered"},
   position = {"topic.position", "after a restart Millrace repeats work"},
+  days = {"topic.day_zone", "millrace replay cannot read a day of it again"},
   gtid = {"topic.gtid",
           "such reads come later, and Millrace cannot follow the log to another server"};
 
@@ -102,6 +103,8 @@ void coordinator_warn_of_topic(struct coordinator_view *v, struct topic_view *t)
     warn_of_silence(v, t);
     if (t->status.save_error.kind != ERR_NONE)
         warn(v, t, &position, "%s", t->status.save_error.msg);
+    if (t->status.no_days.kind != ERR_NONE)
+        warn(v, t, &days, "%s", t->status.no_days.msg);
     if (t->status.source.server_known && !t->status.source.server.gtid)
         warn(v, t, &gtid,
              "the server has no GTIDs: re-reads wait for locks of changed "

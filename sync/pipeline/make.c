@@ -312,10 +312,9 @@ static bool make_midnights(struct pipeline *p, struct err *err)
 {
     struct zone *zone = NULL;
     int64_t day = INT64_MIN;
-    struct err why = {0};
 
-    if (!zone_open(str_from(p->day_zone), &zone, &why))
-        log_failure(LOG_WARN, &why, "the topic's days are not kept for millrace replay",
+    if (!zone_open(str_from(p->day_zone), &zone, &p->no_days))
+        log_failure(LOG_WARN, &p->no_days, "the topic's days are not kept for millrace replay",
                     KV("topic", (const char *)p->topic));
     else if (!find_last_day(p, zone, &day, err)) {
         zone_free(zone);

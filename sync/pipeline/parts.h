@@ -37,6 +37,7 @@ struct pipeline {
     struct handoff *handoff;
     struct progress *progress;
     struct midnights *midnights;
+    struct err no_days; /* why it notes none; ERR_NONE: it does */
     struct stream_pause *pause;
     struct read_position *reader;
     struct access_denied *denied;

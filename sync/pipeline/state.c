@@ -303,6 +303,7 @@ void pipeline_status(struct pipeline *p, struct pipeline_status *out)
         .gone_stay = cascades_stay(p->cascades, STR("")),
         .changes_read = __atomic_load_n(&c->read, __ATOMIC_RELAXED),
         .save_error = saved.error,
+        .no_days = p->no_days,
     };
     out->rows_unrooted = progress_unrooted(p->progress) + out->reread.rootless;
     memcpy(out->file, saved.file, sizeof(out->file));

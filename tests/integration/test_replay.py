@@ -413,6 +413,9 @@ def test_a_zone_that_the_machine_does_not_know_stops_only_replays(w):
     said = daemon.command("replay", f"{w.schema}.item", "--day", str(DAY), ok=(2,)).stderr
     if "knows no time zone Mars/Olympus_Mons" not in said or "fix" not in said:
         raise Failed(said)
+    warned = [c for c in daemon.json("doctor")["items"] if c["id"] == "topic.day_zone"]
+    if [c["status"] for c in warned] != ["warn"] or "tzdata" not in warned[0]["fix"]:
+        raise Failed(f"{warned}")
     daemon.command("apply", daemon.write("zone.yaml", json.dumps(w.definitions({"table": "item"}, day_zone="Mars//Olympus"))), ok=(1,))
 
 

@@ -10,6 +10,7 @@ CREATE TABLE IF NOT EXISTS snapshot (
     day {word} NOT NULL,
     status {word} NOT NULL,
     run {number} NOT NULL,
+    version {number} NOT NULL,
     row_json {text} NOT NULL,
     created_ms {number} NOT NULL,
     updated_ms {number} NOT NULL,

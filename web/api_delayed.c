@@ -43,9 +43,14 @@ void api_delayed(struct api_call *c)
 
 void api_delayed_runs(struct api_call *c)
 {
+    static const char *const names[] = {"waiting", NULL};
     struct err err = {0};
+    bool waiting = true;
+    const bool ok = param_known(&c->req->target, names, &err) &&
+                    param_bool(&c->req->target, "waiting", &waiting, &err) &&
+                    coordinator_delayed_runs(c->api->coordinator, waiting, &c->res->body, &err);
 
-    answer(c, 200, coordinator_delayed_runs(c->api->coordinator, &c->res->body, &err), &err);
+    answer(c, 200, ok, &err);
 }
 
 typedef bool (*delayed_fn)(struct coordinator *co, const struct delayed_order *o,

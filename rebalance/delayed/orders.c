@@ -119,15 +119,17 @@ static void append_waiting(struct coordinator *co, struct json_writer *w,
     definitions_unref(d);
 }
 
-bool coordinator_delayed_runs(struct coordinator *co, struct buf *json, struct err *err)
+bool coordinator_delayed_runs(struct coordinator *co, bool waiting, struct buf *json,
+                              struct err *err)
 {
     struct json_writer w = {.out = json};
     struct arena *a = arena_new();
     struct snapshot_run *runs;
-    struct snapshot_count *counts;
-    size_t n_runs, n_counts;
-    const bool ok = store_load_snapshot_runs(co->opt.store, a, STR(""), &runs, &n_runs, err) &&
-                    store_count_snapshots(co->opt.store, a, &counts, &n_counts, err);
+    struct snapshot_count *counts = NULL;
+    size_t n_runs, n_counts = 0;
+    const bool ok =
+        store_load_snapshot_runs(co->opt.store, a, STR(""), &runs, &n_runs, err) &&
+        (!waiting || store_count_snapshots(co->opt.store, a, &counts, &n_counts, err));
 
     if (ok) {
         json_open_object(&w);
@@ -137,7 +139,8 @@ bool coordinator_delayed_runs(struct coordinator *co, struct buf *json, struct e
         for (size_t i = 0; i < n_runs; i++)
             append_run(co, &w, &runs[i]);
         json_close_array(&w);
-        append_waiting(co, &w, counts, n_counts);
+        if (waiting)
+            append_waiting(co, &w, counts, n_counts);
         json_close_object(&w);
     }
     arena_free(a);
@@ -186,7 +189,7 @@ static bool add_by_ids(struct coordinator *co, const struct delayed_order *o,
 static bool add_by_counts(struct coordinator *co, const struct delayed_order *o,
                           struct topic_list *l, struct err *err)
 {
-    struct snapshot_count *counts;
+    struct snapshot_count *counts = NULL;
     size_t n;
 
     if (!store_count_snapshots(co->opt.store, l->a, &counts, &n, err))
@@ -241,16 +244,6 @@ bool coordinator_topics_of_delayed(struct coordinator *co, const struct delayed_
 
 /* ---- run ---- */
 
-static bool find_owner(struct coordinator *co, struct str topic, struct snapshot_owner *owner,
-                       struct err *err)
-{
-    owner->topic = topic;
-    return (coordinator_owns(co, topic) && coordinator_find_term(co, topic, &owner->term)) ||
-           refuse(err, 503,
-                  "topic %" STR_FMT " is not running here now; fix: millrace status says why",
-                  STR_ARG(topic));
-}
-
 static bool refuse_busy(const struct snapshot_run *r, struct err *err)
 {
     return refuse(err, 503,
@@ -282,12 +275,10 @@ static bool run_topic(struct coordinator *co, struct arena *a, const struct dela
                       struct str topic, uint64_t *count, struct err *err)
 {
     struct snapshot_run run = {.table = o->table};
-    struct snapshot_owner owner;
     bool busy;
 
-    if (!find_owner(co, topic, &owner, err) ||
-        (o->n_ids > 0 && !name_one(co, a, o->ids[0], &run, err)) ||
-        !store_begin_snapshot_run(co->opt.store, a, &owner, clock_wall_ms(), &run, &busy, err))
+    if ((o->n_ids > 0 && !name_one(co, a, o->ids[0], &run, err)) ||
+        !coordinator_begin_delayed(co, a, topic, &run, &busy, err))
         return false;
     if (busy)
         return refuse_busy(&run, err);

@@ -23,8 +23,8 @@ struct coordinator;
 /* Snapshots, by id; f->limit 0: as many as usual. */
 bool coordinator_delayed(struct coordinator *co, const struct snapshot_filter *f,
                          struct buf *json, struct err *err) MUST_CHECK;
-/* The runs that there are, and how many snapshots wait of each table. */
-bool coordinator_delayed_runs(struct coordinator *co, struct buf *json,
+/* The runs that there are, and if asked how many snapshots wait of each table. */
+bool coordinator_delayed_runs(struct coordinator *co, bool waiting, struct buf *json,
                               struct err *err) MUST_CHECK;
 
 struct delayed_order {

@@ -100,7 +100,7 @@ static size_t list_ids(const struct page *p, struct str *ids)
     size_t n = 0;
 
     for (size_t i = 0; i < p->n; i++)
-        if (!str_equal(p->list[i].op, STR("delete")) && p->list[i].row_id.len > 0)
+        if (!str_equal(p->list[i].op, STR("delete")))
             ids[n++] = p->list[i].row_id;
     return n;
 }
@@ -175,6 +175,9 @@ static bool put_level(struct delayed_run *r, const struct page *p, struct err *e
     struct level_page found = {0};
     struct job_list l = {0};
     size_t n;
+
+    r->at.from_id = r->at.after_id; /* no leads are forgotten yet */
+
     bool ok = find_targets(r, p->tops[r->at.level].table, targets, &n, err);
 
     l.jobs = arena_alloc(r->arena, n * LEVEL_KEYS + 1, sizeof(*l.jobs));
@@ -234,6 +237,7 @@ static bool put_leads(struct delayed_run *r, const struct page *p, struct err *e
         job->table = blank.table;
         job->created_ms = blank.created_ms;
     }
+    r->at.from_id = r->at.after_id;
     r->at.after_id = p->list[p->n - 1].id;
     r->at.n_done += p->n;
     r->at.level = 0;

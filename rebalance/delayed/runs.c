@@ -14,20 +14,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define STEP_MS   20
-#define WAIT_MS   200
-#define RETRY_MS  2000
-#define REST_MS   30000 /* whoever begins a run nudges co->stop */
-#define SHARED_MS 2000  /* another node may have begun one for a topic that came here */
-#define PRUNE_MS  3600000
-#define DAY_MS    INT64_C(86400000)
-#define KEPT_MS   (7 * DAY_MS)
+#define STEP_MS      20
+#define WAIT_MS      200
+#define RETRY_MS     2000
+#define REST_MS      30000 /* whoever begins a run nudges co->stop */
+#define SHARED_MS    2000  /* another node may have begun one for a topic that came here */
+#define PRUNE_MS     3600000
+#define UNDELAYED_MS 60000
+#define POSITION_MS  5000 /* for the stored position to pass what waits */
+#define DAY_MS       INT64_C(86400000)
+#define KEPT_MS      (7 * DAY_MS)
 
 struct delayed_runs {
     struct lock lock;
     struct map *whys; /* by topic, a text; guarded by lock */
     pthread_t thread;
-    int64_t prune_ms; /* the thread's */
+
+    /* The thread's. */
+    int64_t prune_ms, undelayed_ms;
+    struct definitions *seen; /* at the last look for tables that are not delayed any more */
 };
 
 struct delayed_runs *delayed_runs_new(void)
@@ -44,6 +49,7 @@ void delayed_runs_free(struct delayed_runs *all)
     if (all == NULL)
         return;
     map_free(all->whys, free);
+    definitions_unref(all->seen);
     lock_fini(&all->lock);
     free(all);
 }
@@ -66,7 +72,7 @@ void delayed_runs_append_why(struct delayed_runs *all, struct str topic, struct 
     lock_release(&all->lock);
 }
 
-/* ---- one run ---- */
+/* ---- the beginning ---- */
 
 static struct pipeline *find_pipeline(struct coordinator *co, struct str topic)
 {
@@ -78,6 +84,47 @@ static struct pipeline *find_pipeline(struct coordinator *co, struct str topic)
     lock_release(&co->topics->lock);
     return p;
 }
+
+/*
+ * Store a position behind the newest change that waits.  If that takes too long, a restart
+ * only finds again what the run took, and the next run repeats it.
+ */
+static bool store_position(struct coordinator *co, struct pipeline *p, uint64_t newest,
+                           struct err *err)
+{
+    const int64_t until_ms = clock_mono_ms() + POSITION_MS;
+
+    while (!pipeline_done_up_to(p, newest))
+        if (clock_mono_ms() > until_ms || stop_wait(&co->stop, STEP_MS))
+            return true;
+    return pipeline_save(p, err);
+}
+
+bool coordinator_begin_delayed(struct coordinator *co, struct arena *a, struct str topic,
+                               struct snapshot_run *run, bool *busy, struct err *err)
+{
+    struct snapshot_owner owner = {.topic = topic};
+    struct pipeline *p = find_pipeline(co, topic);
+    uint64_t newest = 0;
+    bool ok;
+
+    if (p == NULL || !coordinator_owns(co, topic) ||
+        !coordinator_find_term(co, topic, &owner.term))
+        ok = refuse(err, 503,
+                    "topic %" STR_FMT " is not running here now; fix: millrace status says why",
+                    STR_ARG(topic));
+    else
+        ok =
+            store_newest_snapshot(co->opt.store, topic, run->table, &run->up_to, &newest,
+                                  err) &&
+            (newest == 0 || store_position(co, p, newest, err)) &&
+            store_begin_snapshot_run(co->opt.store, a, &owner, clock_wall_ms(), run, busy, err);
+    if (p != NULL)
+        pipeline_unref(p);
+    return ok;
+}
+
+/* ---- one run ---- */
 
 static void say_end(const struct delayed_run *r)
 {
@@ -149,15 +196,13 @@ static bool follows_at_once(struct coordinator *co, struct str table)
 
 static void begin(struct coordinator *co, struct arena *a, const struct snapshot_count *c)
 {
-    struct snapshot_owner owner = {.topic = c->topic};
     struct snapshot_run run = {.table = c->table};
     struct err err = {0};
     bool busy;
 
-    if (!coordinator_owns(co, c->topic) || !coordinator_find_term(co, c->topic, &owner.term))
+    if (!coordinator_owns(co, c->topic))
         return;
-    if (store_begin_snapshot_run(co->opt.store, a, &owner, clock_wall_ms(), &run, &busy,
-                                 &err)) {
+    if (coordinator_begin_delayed(co, a, c->topic, &run, &busy, &err)) {
         if (!busy)
             log_info("a table is not delayed any more: what waits is run",
                      KV("table", c->table), KV("snapshots", run.n_all));
@@ -165,6 +210,20 @@ static void begin(struct coordinator *co, struct arena *a, const struct snapshot
     }
     log_failure(LOG_WARN, &err, "what waits of a table that is not delayed any more stays",
                 KV("table", c->table));
+}
+
+/* The definitions are others, or the topic may have come from a node that did not see to it. */
+static bool is_look_due(struct coordinator *co)
+{
+    struct delayed_runs *all = co->delayed;
+    struct definitions *now = coordinator_definitions(co);
+    const bool is = now != all->seen || clock_mono_ms() >= all->undelayed_ms;
+
+    definitions_unref(all->seen);
+    all->seen = now;
+    if (is)
+        all->undelayed_ms = clock_mono_ms() + UNDELAYED_MS;
+    return is;
 }
 
 static void begin_undelayed(struct coordinator *co, struct arena *a)
@@ -203,7 +262,8 @@ static int64_t turn(struct coordinator *co)
     int64_t rest_ms = co->opt.is_shared ? SHARED_MS : REST_MS;
     size_t n = 0;
 
-    begin_undelayed(co, a);
+    if (is_look_due(co))
+        begin_undelayed(co, a);
     if (!store_load_snapshot_runs(co->opt.store, a, STR(""), &list, &n, &err))
         rest_ms = RETRY_MS;
     for (size_t i = 0; i < n && !stop_is_set(&co->stop); i++) {

@@ -11,6 +11,16 @@
 void coordinator_start_delayed(struct coordinator *co);
 void coordinator_join_delayed(struct coordinator *co);
 
+/*
+ * Begin a run of the topic, with run->table or run->one; as store_begin_snapshot_run().  It
+ * takes what waits at the call, and first stores a position behind it, if that takes no more
+ * than seconds: what is read again after a restart is then not what a run has taken.
+ */
+struct snapshot_run;
+bool coordinator_begin_delayed(struct coordinator *co, struct arena *a, struct str topic,
+                               struct snapshot_run *run, bool *busy,
+                               struct err *err) MUST_CHECK;
+
 /* What is known of them.  Locked inside. */
 struct delayed_runs *delayed_runs_new(void) RETURNS_NONNULL MUST_CHECK;
 void delayed_runs_free(struct delayed_runs *all); /* NULL is fine; after the join */

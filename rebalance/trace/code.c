@@ -55,6 +55,10 @@ static const struct row {
                             "document {id} is as its row says, but for parts with "
                             "`refresh: none`",
                             ""},
+    [TRACE_DELAYED] = {"delayed", EQUAL,
+                       "document {id} is as its row says, but for parts of delayed tables "
+                       "whose changes wait for a run",
+                       ""},
 
     [TRACE_DROPPED] = {"dropped", UNKNOWN,
                        "row {id} makes a document that {index} lacks; the ingest pipeline of "

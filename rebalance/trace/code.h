@@ -35,6 +35,7 @@ enum trace_code {
     TRACE_UNROOTED,
     TRACE_NO_ROW,
     TRACE_NOT_FOLLOWED, /* as its definition wants it */
+    TRACE_DELAYED,      /* until a run */
     /* They differ for now. */
     TRACE_PAUSED,
     TRACE_HELD,

@@ -251,6 +251,7 @@ static const enum trace_code reasons[N_VERIFY_REASONS] = {
     [VERIFY_DEAD_LETTER] = TRACE_DEAD_LETTER,
     [VERIFY_NOT_FOLLOWED] = TRACE_NOT_FOLLOWED,
     [VERIFY_DROPPED] = TRACE_DROPPED,
+    [VERIFY_DELAYED] = TRACE_DELAYED,
 };
 
 static const enum trace_code kinds[N_VERIFY_KINDS] = {

@@ -8,6 +8,7 @@
 #include "src/search/documents.h"
 #include "src/store/later/fan_out.h"
 #include "src/store/later/purged.h"
+#include "src/store/later/snapshot.h"
 #include "sync/checkpoint/read_position.h"
 #include "sync/document/loader.h"
 #include "sync/position/position.h"
@@ -361,6 +362,63 @@ static bool is_unfollowed(const struct verify_run *run, const struct verify_key 
     return true;
 }
 
+/* The delayed tables whose changes wait, of those that documents of the target show. */
+static struct verify_tables find_waiting(const struct verify_run *run, const struct target *t,
+                                         const struct snapshot_place *places, size_t n)
+{
+    const struct reading *reading = t->plan;
+    struct str *names = arena_alloc(run->arena, n + 1, sizeof(*names));
+    struct verify_tables out = {names, 0};
+
+    for (size_t i = 0; reading->delayed != NULL && i < n; i++)
+        if (str_equal(places[i].member, str_from(t->table)) &&
+            places[i].place < plan_n_places(reading->plan) &&
+            reading->delayed[places[i].place].len > 0)
+            names[out.n++] = reading->delayed[places[i].place];
+    return out;
+}
+
+static bool is_delayed(const struct verify_run *run, const struct verify_key *k,
+                       const struct verify_tables *waiting)
+{
+    const struct table_definition *t =
+        definitions_table(run->definitions, str_from(k->target->table));
+    const struct verify_finding *f = &k->found[0];
+
+    t = t == NULL ? run->lead : t;
+    if (k->n_found != 1 || f->kind != VERIFY_DIFFERENT || f->n_paths < f->n_paths_all)
+        return false;
+    for (size_t i = 0; i < f->n_paths; i++)
+        if (!verify_path_shows(f->paths[i].path, t->relations, t->n_relations, waiting))
+            return false;
+    return true;
+}
+
+/* Their documents show the old rows until a run. */
+static bool set_delayed_apart(struct verify_run *run, struct err *err)
+{
+    struct snapshot_place *places;
+    size_t n;
+
+    if (!is_open(run, NULL))
+        return true;
+    if (!store_load_snapshot_places(run->co->opt.store, run->arena, table_index(run->lead),
+                                    run->number, &places, &n, err))
+        return false;
+    for (size_t i = 0; n > 0 && i < run->n_keys; i++) {
+        struct verify_key *k = &run->keys[i];
+        const struct verify_tables waiting = k->target == NULL
+                                                 ? (struct verify_tables){NULL, 0}
+                                                 : find_waiting(run, k->target, places, n);
+
+        if (k->state != VERIFY_OPEN || waiting.n == 0 || !is_delayed(run, k, &waiting))
+            continue;
+        k->state = VERIFY_APART;
+        k->reason = VERIFY_DELAYED;
+    }
+    return true;
+}
+
 /* A pipeline says of no document that it dropped it. */
 static bool is_dropped(bool is_piped, const struct verify_key *k)
 {
@@ -402,8 +460,8 @@ static bool set_excused_apart(struct verify_run *run, struct err *err)
     set_wished_apart(run);
     set_index_apart(run);
     verify_run_live(run);
-    return set_fanned_out_apart(run, err) && set_letters_apart(run, err) &&
-           set_purged_apart(run, err);
+    return set_delayed_apart(run, err) && set_fanned_out_apart(run, err) &&
+           set_letters_apart(run, err) && set_purged_apart(run, err);
 }
 
 static bool prepare_look(struct verify_run *run, bool is_last, struct err *err)

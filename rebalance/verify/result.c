@@ -19,6 +19,7 @@ static const struct {
     [VERIFY_DEAD_LETTER] = {"dead_letter", false},
     [VERIFY_NOT_FOLLOWED] = {"not_followed", false},
     [VERIFY_DROPPED] = {"dropped", false},
+    [VERIFY_DELAYED] = {"delayed", false},
 };
 
 void verify_result_free(struct verify_result *r)

@@ -49,6 +49,7 @@ enum verify_reason {
     VERIFY_DEAD_LETTER,   /* it is a dead letter */
     VERIFY_NOT_FOLLOWED,  /* it differs only where `refresh: none` says so */
     VERIFY_DROPPED,       /* the table's pipeline may have dropped it */
+    VERIFY_DELAYED,       /* it differs only where changes of delayed tables wait for a run */
     N_VERIFY_REASONS,
 };
 

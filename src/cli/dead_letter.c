@@ -264,6 +264,7 @@ static int wait_for_runs(struct session *s)
         struct str items;
 
         call_path(&call, "/api/v1/delayed/runs");
+        call_param(&call, "waiting", "false");
 
         const int code = session_ask(s, &call, &answer);
         const bool is_over = code != EXIT_DONE ||

@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "src/cli/commands.h"
+#include "src/cli/table_delayed.h"
 
 #define NO_OPTIONS NULL
 
@@ -148,25 +149,6 @@ static const struct command_option letters_options[] = {
     WHICH,
     {"all", 0, NULL, "all dead letters", NULL},
     YES,
-    END,
-};
-
-static const struct command_option snapshot_options[] = {
-    {"topic", 0, "NAME", "only this topic", "topic"},
-    {"table", 0, "NAME", "only this table", "table"},
-    {"op", 0, "OP", "only insert, update, delete or table", "insert update delete table"},
-    {"row", 0, "KEY", "only the row with this key", NULL},
-    {"day", 0, "DAY", "only of this day: 2026-11-21 (UTC)", NULL},
-    {"status", 0, "STATUS", "only init, running or done", "init running done"},
-    {"limit", 0, "N", "print at most N (default: 100)", NULL},
-    {"after", 0, "ID", "print those after this one", NULL},
-    END,
-};
-
-static const struct command_option delayed_options[] = {
-    {"all", 0, NULL, "what waits of all tables", NULL},
-    {"one", 0, "ID", "this snapshot only, which then still waits", NULL},
-    {"wait", 'w', NULL, "wait until no run goes on", NULL},
     END,
 };
 

@@ -109,6 +109,8 @@ void change_root(struct change_unit *u, const struct use *use, const struct bind
  */
 struct snapshot_row;
 struct snapshot_row change_put_off_row(struct change_unit *u, bool was);
+/* An update of a row that keeps its key; else it is a delete, an insert, or both. */
+bool change_put_off_keeps_key(struct change_unit *u);
 
 /* ---- change_related ---- */
 

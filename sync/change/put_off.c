@@ -67,10 +67,14 @@ static void append_row(struct buf *out, const struct schema *s, const struct val
     buf_free(&cell);
 }
 
-/* A key that changes is a delete and an insert. */
-static bool keeps_key(struct change_writer *w, const struct schema *s,
-                      const struct row_change *c)
+bool change_put_off_keeps_key(struct change_unit *u)
 {
+    const struct row_change *c = u->change;
+    const struct schema *s = schema_of(u);
+    struct change_writer *w = u->w;
+
+    if (c->before == NULL || c->after == NULL)
+        return false;
     buf_clear(&w->row_id);
     buf_clear(&w->row_json);
     append_id(&w->row_id, s, c->before);
@@ -84,7 +88,7 @@ struct snapshot_row change_put_off_row(struct change_unit *u, bool was)
     const struct row_change *c = u->change;
     const struct schema *s = schema_of(u);
     const struct value *row = was ? c->before : c->after;
-    const bool updates = c->before != NULL && c->after != NULL && keeps_key(w, s, c);
+    const bool updates = change_put_off_keeps_key(u);
 
     buf_clear(&w->row_id);
     buf_clear(&w->row_json);

@@ -165,7 +165,8 @@ void change_related(struct change_unit *u, const struct use *use, const struct b
                      resolver_join_key(use->plan, use->place, b, c->before, &w->old_key),
                has = c->after != NULL &&
                      resolver_join_key(use->plan, use->place, b, c->after, &w->join),
-               stays = had && has && str_equal(buf_str(&w->join), buf_str(&w->old_key));
+               stays = had && has && str_equal(buf_str(&w->join), buf_str(&w->old_key)) &&
+                       (use->delayed.len == 0 || change_put_off_keeps_key(u));
 
     if (had && !stays)
         reach(u, use, buf_str(&w->old_key), true);

@@ -55,6 +55,7 @@ struct delayed_check {
 
 #define REPORT(c, ...) problems_add((c)->problems, SEVERITY_ERROR, (c)->place, __VA_ARGS__)
 
+/* Whether a relation whose changes are followed leads to the table. */
 static bool relations_follow(const struct relation_definition *relations, size_t n,
                              struct str table)
 {
@@ -68,11 +69,6 @@ static bool relations_follow(const struct relation_definition *relations, size_t
             return true;
     }
     return false;
-}
-
-bool table_follows(const struct table_definition *t, struct str table)
-{
-    return relations_follow(t->relations, t->n_relations, table);
 }
 
 static void check_statement(const struct delayed_check *c, const struct top_relation *r)
@@ -129,7 +125,7 @@ static void check_top(const struct delayed_check *c, const struct top_relation *
                "`: no statement can join them",
                STR_ARG(r->table), STR_ARG(table_name(c->t)));
         problems_fix(c->problems, "leave it out: Millrace follows the relation by itself");
-    } else if (!table_follows(top, table_name(c->t))) {
+    } else if (!relations_follow(top->relations, top->n_relations, table_name(c->t))) {
         REPORT(c,
                "documents of top relation `%" STR_FMT "` show no rows of `%" STR_FMT
                "` that they follow",

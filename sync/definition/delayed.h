@@ -34,7 +34,4 @@ size_t top_relations_read(struct arena *a, const struct table_definition *t,
 /* Check what `delayed` and `top_relations` ask of other definitions. */
 void definition_check_delayed(const struct definitions *d, struct problems *problems);
 
-/* The table is shown by documents of t through a relation whose changes are followed. */
-bool table_follows(const struct table_definition *t, struct str table);
-
 #endif

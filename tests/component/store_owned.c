@@ -428,8 +428,8 @@ static bool is_known(struct str name)
 {
     if (str_has_prefix(name, STR("load_")) || str_has_prefix(name, STR("get_")) ||
         str_has_prefix(name, STR("count_")) || str_has_prefix(name, STR("n_")) ||
-        str_has_prefix(name, STR("sum_")) || str_equal(name, STR("dead_letter_level")) ||
-        str_equal(name, STR("changes")))
+        str_has_prefix(name, STR("sum_")) || str_has_prefix(name, STR("newest_")) ||
+        str_equal(name, STR("dead_letter_level")) || str_equal(name, STR("changes")))
         return true;
     for (size_t i = 0; i < ARRAY_LEN(others); i++)
         if (str_equal(name, str_from(others[i])))

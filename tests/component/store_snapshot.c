@@ -3,8 +3,8 @@
 
 #include "tests/component/store_parts.h"
 
-#include "src/store/retired.h"
 #include "src/store/later/snapshot.h"
+#include "src/store/retired.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -76,6 +76,7 @@ static struct snapshot_run begin_run(struct snapshot_run r, bool expect_busy)
 {
     bool busy;
 
+    r.up_to = r.up_to == 0 ? UINT64_MAX >> 1 : r.up_to;
     ok(store_begin_snapshot_run(f.s, f.a, &owner, 2 * DAY_MS, &r, &busy, &f.err));
     assert_int_equal(busy, expect_busy);
     return r;
@@ -210,6 +211,28 @@ a_run_takes_the_snapshots_of_its_table_and_is_the_only_one_of_its_topic(void **s
     assert_true(str_equal(list[0].table, LABEL) && str_equal(list[0].topic, owner.topic));
     ok(store_load_snapshot_runs(f.s, f.a, STR("other"), &list, &n, &f.err));
     assert_int_equal(n, 0);
+}
+
+static void a_run_takes_what_waited_when_it_was_ordered(void **state)
+{
+    struct snapshot_change c = a_change("update", "7", "k");
+    uint64_t newest, id;
+
+    (void)state;
+    begin();
+    c.lead.at_least = 20;
+    put_at(&c, 1, DAY_MS);
+    c.lead.at_least = 10; /* what is read again after a restart */
+    put_at(&c, 1, DAY_MS);
+    ok(store_newest_snapshot(f.s, owner.topic, LABEL, &id, &newest, &f.err));
+    assert_int_equal(newest, 20);
+    put("update", "8", "k");
+    put_at(&c, 1, DAY_MS); /* one that changes all the time is taken */
+    assert_int_equal(begin_run((struct snapshot_run){.up_to = id}, false).n_all, 1);
+    assert_true(
+        str_equal(load((struct snapshot_filter){.status = STR("init")}, 1)->row_id, STR("8")));
+    ok(store_newest_snapshot(f.s, owner.topic, STR("shop.other"), &id, &newest, &f.err));
+    assert_true(id == 0 && newest == 0);
 }
 
 static struct stored_fan_out job_of(const struct snapshot_lead *l)
@@ -347,6 +370,7 @@ static const struct CMUnitTest tests[] = {
     STORE_TEST(many_changes_at_once_are_each_kept),
     STORE_TEST(what_comes_during_a_run_belongs_to_the_next),
     STORE_TEST(a_run_takes_the_snapshots_of_its_table_and_is_the_only_one_of_its_topic),
+    STORE_TEST(a_run_takes_what_waited_when_it_was_ordered),
     STORE_TEST(what_is_released_is_put_once_and_its_leads_are_forgotten),
     STORE_TEST(one_alone_stays_as_it_is),
     STORE_TEST(one_that_is_marked_as_done_leads_nowhere_and_goes_after_its_time),

@@ -151,6 +151,19 @@ static void each_route_calls_the_coordinator_with_its_arguments(void **state)
          "dead letters replay topic= table=shop.orders index= reason= after=0 limit=0 id=0 "
          "body=0",
          200},
+        {"GET /api/v1/delayed?topic=t&table=a.b&op=update&row=7&day=2026-11-27&status=init"
+         "&after=5&limit=7",
+         NULL,
+         "delayed list topic=t table=a.b op=update row=7 day=2026-11-27 status=init after=5 "
+         "limit=7",
+         200},
+        {"GET /api/v1/delayed/runs", NULL, "delayed runs waiting=1", 200},
+        {"GET /api/v1/delayed/runs?waiting=false", NULL, "delayed runs waiting=0", 200},
+        {"POST /api/v1/delayed/run", "{\"table\":\"shop.label\"}",
+         "delayed run topic= table=shop.label ids=0", 200},
+        {"POST /api/v1/delayed/run", "{\"all\":true}", "delayed run topic= table= ids=0", 200},
+        {"POST /api/v1/delayed/done", "{\"ids\":[7,8]}", "delayed done topic= table= ids=2",
+         200},
         {"POST /api/v1/dead-letters/discard", "{\"all\":true}",
          "dead letters discard topic= table= index= reason= after=0 limit=0 id=0 body=0", 200},
     };
@@ -227,6 +240,11 @@ static void a_request_that_cannot_be_says_why_and_calls_nothing(void **state)
         {"POST /api/v1/tables/a/index", "{\"rate\":-3}", 400, "whole number"},
         {"PATCH /api/v1/tables/a/index", "{}", 400, "nothing to set"},
         {"POST /api/v1/dead-letters/discard", "{}", 400, "which ones?"},
+        {"POST /api/v1/delayed/run", "{}", 400, "which ones?"},
+        {"POST /api/v1/delayed/run", "{\"all\":true,\"ids\":[1]}", 400, "which ones?"},
+        {"POST /api/v1/delayed/done", "{\"ids\":[0]}", 400, "numbers of snapshots"},
+        {"POST /api/v1/delayed/done", "{\"ids\":[]}", 400, "numbers of snapshots"},
+        {"GET /api/v1/delayed?colour=red", NULL, 400, "colour"},
         {"GET /api/v1/status", "{}", 413, "takes no body"},
     };
     const struct fixture *f = *state;

@@ -109,6 +109,8 @@ static void dead_letters_of_several_nodes_go_to_each_owner(void **state)
     assert_has(answer, "{\"schema\":\"x/1\",\"count\":6}");
     assert_string_equal(fake_coordinator.call, "pass on far POST /api/v1/dead-letters/replay "
                                                "'{\"all\":true,\"topic\":\"far\"}' repeat=0");
+    asks(*state, "POST /api/v1/delayed/run", "{\"all\":true,\"topic\":\"far\"}", 200,
+         "pass on far POST /api/v1/delayed/run '{\"all\":true,\"topic\":\"far\"}' repeat=0");
     asks(*state, "POST /api/v1/dead-letters/discard", "{\"topic\":\"far\"}", 200,
          "pass on far POST /api/v1/dead-letters/discard '{\"topic\":\"far\"}' repeat=0");
     fake_coordinator.others_status = 409;

@@ -329,10 +329,11 @@ bool coordinator_delayed(struct coordinator *co, const struct snapshot_filter *f
                   f->day.ptr, (int)f->status.len, f->status.ptr, f->after_id, f->limit);
 }
 
-bool coordinator_delayed_runs(struct coordinator *co, struct buf *json, struct err *err)
+bool coordinator_delayed_runs(struct coordinator *co, bool waiting, struct buf *json,
+                              struct err *err)
 {
     (void)co;
-    return called(json, err, "delayed runs");
+    return called(json, err, "delayed runs waiting=%d", waiting);
 }
 
 static bool delayed(const char *what, const struct delayed_order *o, struct buf *json,

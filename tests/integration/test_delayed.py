@@ -3,8 +3,10 @@
 import random
 import re
 
+import exchanging
 from gate import Gate, Hold
-from servers import Failed, wait_until
+from members import Members
+from servers import Failed, parse_json, wait_until
 
 SCHEMA = """
 CREATE TABLE label (id INT PRIMARY KEY, name VARCHAR(40), colour VARCHAR(40));
@@ -112,6 +114,17 @@ def test_rows_of_both_ends_of_a_chain_that_are_gone_are_gone_from_the_documents(
     w.equal(daemon)
 
 
+def test_rows_that_the_log_has_in_part_are_put_off_as_whole_ones(w):
+    daemon = follow(w, "label", "part")
+    w.sql("SET SESSION binlog_row_image = MINIMAL", "UPDATE label SET name = 'rouge' WHERE id = 1",
+          "UPDATE part SET note = 'n' WHERE id = 100", "INSERT INTO part VALUES (104, 13, 1, 'new')")
+    found = {(s["op"], s["row"]) for s in waits(daemon, 3)}
+    if found != {("update", "1"), ("update", "100"), ("insert", "104")}:
+        raise Failed(f"the snapshots are {found}")
+    run(daemon)
+    w.equal(daemon)
+
+
 def glue(w, **more):
     return {"top_relations": [{"table": f"{w.schema}.goods", "column": "id", "business_id": "label", "target_key": "goods",
                                "level_sql": more.get("sql") or
@@ -204,7 +217,7 @@ def test_one_that_is_marked_as_done_is_not_run(w):
         raise Failed("it was not marked")
     run(daemon)
     wait_until("the other one is run", lambda: name_in(w, 12) == "azur")
-    if name_in(w, 10) != "red":
+    if name_in(w, 11) != "red":
         raise Failed("what was marked as done was run")
     if daemon.command("delayed", "done", "99999", ok=None).returncode != 1:
         raise Failed("a snapshot that is not there was marked")
@@ -215,6 +228,7 @@ def test_a_second_run_ends_with_75_and_says_which_one_goes_on(w):
         daemon = follow(w, "label", search={"url": [gate.url]})
         w.sql("UPDATE label SET name = 'rouge' WHERE id = 1")
         waits(daemon, 1)
+        delivered(w, daemon)
         gate.watch = hold = Hold()
         hold.open.clear()
         daemon.command("delayed", "run", "--all")
@@ -238,6 +252,7 @@ def test_a_run_goes_on_after_a_kill(w):
         daemon = follow(w, "label", search={"url": [gate.url]})
         w.sql("UPDATE label SET name = 'rouge' WHERE id = 1")
         waits(daemon, 1)
+        delivered(w, daemon)
         gate.watch = hold = Hold()
         hold.open.clear()
         daemon.command("delayed", "run", "--all")
@@ -313,6 +328,118 @@ def test_which_run_is_asked_for_must_be_clear(w):
             raise Failed(f"{words}: {done.returncode} {done.stderr}")
     if daemon.json("delayed", "run", "--all")["count"] != 0:
         raise Failed("something was run where nothing waits")
+
+
+def apart(w, daemon, *options, verdict="equal"):
+    """The report of a verification of goods: how many documents are apart as delayed, of how many."""
+    done = daemon.command("verify", f"{w.schema}.goods", *options, "-o", "json", ok=None)
+    report = parse_json(done.stdout)
+    if report["verdict"] != verdict:
+        raise Failed(f"the verdict is {report['verdict']}: {done.stdout}")
+    return report["apart_counts"]["delayed"], report["repaired"]
+
+
+def test_between_change_and_run_a_difference_counts_apart_and_is_not_repaired(w):
+    daemon = follow(w, "label", "part")
+    w.sql("UPDATE label SET name = 'rouge' WHERE id = 1", "DELETE FROM part WHERE id = 102")
+    waits(daemon, 2)
+    delivered(w, daemon)
+    for options in ((), ("--repair", "--yes"), ("--key", "10", "--key", "12"), ("--key", "10", "--key", "12", "--repair"),
+                    ("--sample", "100")):
+        found, repaired = apart(w, daemon, *options)
+        if found < 2 or repaired != 0:
+            raise Failed(f"{options}: {found} apart, {repaired} repaired")
+    told = daemon.json("trace", f"{w.schema}.goods", "10")
+    if told["code"] != "delayed":
+        raise Failed(f"a trace says {told['code']}: {told['sentence']}")
+    if name_in(w, 10) != "red":
+        raise Failed("it was repaired all the same")
+    w.engine.ask("POST", f"/{w.index('goods')}/_update/11?refresh=true", {"doc": {"note": "damage"}})
+    found, repaired = apart(w, daemon, verdict="different")
+    if repaired != 0:
+        raise Failed(f"{repaired} documents were repaired")
+    run(daemon)
+    daemon.command("verify", f"{w.schema}.goods", "--repair", "--yes", ok=None)
+    w.equal(daemon)
+    if apart(w, daemon) != (0, 0):
+        raise Failed("after the run something is apart")
+
+
+def test_exchanges_of_trees_leave_what_waits_for_a_run(w):
+    daemon = follow(w, "label", "part", index=dict(exchanging.ON))
+    exchanging.exchanged(daemon)
+    since = len(daemon.log_tail(10**9).encode())
+    w.sql("UPDATE label SET name = 'rouge' WHERE id = 1", "DELETE FROM part WHERE id = 102", "UPDATE part SET goods_id = 13 WHERE id = 101")
+    waits(daemon, 3)
+    exchanging.exchanged(daemon)
+    if name_in(w, 10) != "red" or exchanging.alarms(daemon, since):
+        raise Failed(f"exchanges repaired what waits: {exchanging.alarms(daemon, since)}")
+    run(daemon)
+    w.equal(daemon)
+    exchanging.exchanged(daemon)
+    if exchanging.alarms(daemon, since):
+        raise Failed(f"after the run exchanges found something: {exchanging.alarms(daemon, since)}")
+
+
+def test_a_build_between_change_and_run_shows_the_new_rows(w):
+    daemon = follow(w, "label")
+    w.sql("UPDATE label SET name = 'rouge' WHERE id = 1")
+    waits(daemon, 1)
+    daemon.build(f"{w.schema}.goods")
+    w.equal(daemon)
+    w.sql("UPDATE label SET name = 'carmine' WHERE id = 1")
+    delivered(w, daemon)
+    run(daemon)
+    w.equal(daemon)
+
+
+class Shelf(Members):
+    """Two nodes; the first topic has goods with labels, which are delayed."""
+
+    def definitions(self):
+        made = super().definitions()
+        for table in ("goods", "label", "part"):
+            made["tables"].append({"table": f"{self.schemas[0]}.{table}", "index": self.w.index(table),
+                                   "settings": {"number_of_shards": 1, "number_of_replicas": 0}})
+        goods, label, _ = made["tables"][-3:]
+        label["delayed"], goods["relations"] = True, relations()
+        for relation in goods["relations"] + goods["relations"][1]["relations"]:
+            relation["table"] = f"{self.schemas[0]}.{relation['table']}"
+        return made
+
+    def start_topics(self):
+        super().start_topics()
+        for table in ("goods", "label", "part"):
+            self.nodes[0].build(f"{self.schemas[0]}.{table}")
+        return self
+
+
+def test_a_run_is_asked_for_at_any_node_and_goes_on_where_its_topic_goes(w):
+    m = Shelf(w, nodes=2, topics=2)
+    for statement in SCHEMA.split(";"):
+        w.db.sql(f"USE {m.schemas[0]}", statement)
+    m.start()
+    owner = m.owner(m.schemas[0])
+    other = next(node for node in m.nodes if node is not owner)
+    label = f"{m.schemas[0]}.label"
+    for turn in range(3):
+        w.db.sql(f"UPDATE {label} SET name = 'turn {turn}'")
+        waits(other, 3)
+        if turn == 0:
+            run(other, label)
+        elif turn == 1:
+            other.command("delayed", "run", "--all")
+            owner.kill()
+            m.wait_shared(m.nodes.index(other))
+        else:
+            done = snapshots(other, "--status", "init")
+            if other.json("delayed", "done", *[str(s["id"]) for s in done[:1]])["count"] != 1:
+                raise Failed("nothing was marked")
+            w.db.sql(f"UPDATE {m.schemas[0]}.goods SET note = 'again'", f"UPDATE {m.schemas[0]}.part SET note = 'again'")
+            run(other)
+        wait_until("the run ends", lambda: not other.json("delayed", "runs")["items"])
+        m.equal()
+    m.end()
 
 
 class Model:

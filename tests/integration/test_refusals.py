@@ -208,15 +208,6 @@ def test_typos_in_the_configuration_are_shown_with_line_caret_and_nearest_name(w
         expect(done, done.returncode or 99, *patterns)
 
 
-def test_a_field_whose_work_comes_later_is_refused_with_its_place(w):
-    w.load_shop(orders=1)
-    daemon = w.millrace()
-    definitions = w.shop_definitions("product")
-    definitions["tables"][0]["delayed"] = True
-    expect(daemon.apply(definitions, ok=None), 1, r"definitions\.yaml:\d+", "delayed")
-    nothing_stored(daemon)
-
-
 def test_an_alias_name_taken_by_an_index_is_said(w):
     definitions = small(w)
     daemon = w.millrace()

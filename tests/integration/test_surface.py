@@ -254,14 +254,21 @@ def test_every_command_prints_json_of_its_documented_form(w):
           "CREATE TABLE part (id INT PRIMARY KEY, code VARCHAR(20), kind INT, KEY (kind))",
           "INSERT INTO part VALUES (1, '10', 1), (2, 'abc', 2)",
           "INSERT INTO part WITH RECURSIVE n(i) AS (SELECT 3 UNION ALL SELECT i + 1 FROM n WHERE i < 60)"
-          " SELECT i, '10', 1 FROM n")  # at one a second the build outlives the commands that look at it
+          " SELECT i, '10', 1 FROM n",
+          "INSERT INTO kind VALUES (1, 'one', NOW())")  # at one a second the build outlives the commands that look at it
     definitions = w.definitions({"table": "part", "columns": ["id", {"name": "code", "type": "integer"}], "relations": [
-        {"from": "kind", "table": "kind", "to": "id", "as": "kind", "columns": ["name"]}]}, {"table": "kind", "daily_check_column": "changed"})
+        {"from": "kind", "table": "kind", "to": "id", "as": "kind", "columns": ["name"]}]}, {"table": "kind", "daily_check_column": "changed", "delayed": True})
     daemon = w.millrace()
     daemon.write("definitions.yaml", json.dumps(definitions))
     part, forms = f"{w.schema}.part", documented_forms()
     letters = lambda: daemon.json("dead-letter", "list")["items"]  # noqa: E731
     letter = lambda: str(letters()[0]["id"]) if letters() else "none"  # noqa: E731
+
+    def snapshot():
+        """Of a row of `kind`, which is delayed."""
+        w.sql("DELETE FROM kind WHERE id = 1")
+        return wait_until("the change waits", lambda: [str(s["id"]) for s in daemon.json("delayed", "list", "--status", "init")["items"]])[0]
+
     steps = [
         ("apply", ["apply", "definitions.yaml"]), ("index-create", ["index", "create", part, "--rate", "1", "--no-wait"]),
         ("job", ["job", "list"]), ("status", ["status"]), ("index-set", ["index", "set", part, "--rate", "0"]),
@@ -277,6 +284,7 @@ def test_every_command_prints_json_of_its_documented_form(w):
         ("version", ["version", "list"]), ("index", ["index", "list"]), ("log", ["log", "list"]), ("log", ["log", "get", lambda: str(next(e["id"] for e in daemon.json("log", "list")["items"] if e["event"] == "built"))]), ("dead-letter", ["dead-letter", "list"]),
         ("dead-letter", ["dead-letter", "show", letter]), ("dead-letter-replay", ["dead-letter", "replay", "--all"]),
         ("dead-letter-discard", ["dead-letter", "discard", "--all", "--yes"]), ("index-delete", ["index", "delete", part, "--yes"]),
+        ("delayed-done", ["delayed", "done", snapshot]), ("delayed", ["delayed", "list"]), ("delayed-runs", ["delayed", "runs"]), ("delayed-run", ["delayed", "run", "--all"]),
         ("topic-pause", ["topic", "pause", w.schema]), ("topic-resume", ["topic", "resume", w.schema]),
         ("version", ["index", "create", part, "--keep", "1"]), ("index-rollback", ["index", "rollback", part]),
         ("index-pause", ["index", "pause", part]), ("index-resume", ["index", "resume", part]), ("topic-reset", ["topic", "reset", w.schema, "--yes"]),
@@ -304,5 +312,5 @@ def test_every_command_prints_json_of_its_documented_form(w):
 
 
 # Fields that are there only where there is something to tell.
-OPTIONAL = {"table delete": {"deleted", "waits_for"}, "log list": {"mappings", "settings", "create", "publish"}, "node": {"normal", "nodes", "waits_for", "session", "connected", "reason", "open_to_all"}, "error": {"fix", "errors", "severity", "file", "line", "column", "source"}, "dead-letter list": {"body", "more_after"}, "dead-letter show": {"more_after"}, "config delivery get": {"previous"}, "status": {"at", "check", "replay", "last_success", "overdue", "verdict", "equal", "differing", "counts", "repaired_counts", "missing", "detail", "column", "every_seconds", "last", "next", "rows", "documents_done", "remaining", "until"}, "doctor": {"why", "fix"}, "verify": {"id", "reason", "routing", "kind", "repaired", "paths", "n_paths", "path", "wanted", "found"}, "trace": {"first"},
+OPTIONAL = {"table delete": {"deleted", "waits_for"}, "log list": {"mappings", "settings", "create", "publish"}, "node": {"normal", "nodes", "waits_for", "session", "connected", "reason", "open_to_all"}, "error": {"fix", "errors", "severity", "file", "line", "column", "source"}, "dead-letter list": {"body", "more_after"}, "dead-letter show": {"more_after"}, "delayed list": {"more_after"}, "delayed runs": {"run", "one", "put", "waits_for", "begun", "topic", "table", "table_is_gone", "snapshots", "oldest"}, "config delivery get": {"previous"}, "status": {"at", "check", "replay", "last_success", "overdue", "verdict", "equal", "differing", "counts", "repaired_counts", "missing", "detail", "column", "every_seconds", "last", "next", "rows", "documents_done", "remaining", "until"}, "doctor": {"why", "fix"}, "verify": {"id", "reason", "routing", "kind", "repaired", "paths", "n_paths", "path", "wanted", "found"}, "trace": {"first"},
             "apply": {"severity", "file", "line", "column", "message", "fix", "fields", "path", "before", "after"}}

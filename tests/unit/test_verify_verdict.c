@@ -183,6 +183,42 @@ static void parts_that_are_not_followed_are_known_by_their_path(void **state)
             fail_msg("%s", cases[i].path);
 }
 
+static void a_path_is_known_by_the_tables_that_it_passes(void **state)
+{
+    static struct relation_definition labels[] = {
+        {.table = {"shop.label", 10}, .as = {"label", 5}}};
+    static const struct relation_definition top[] = {
+        {.table = {"shop.part", 9}, .as = {"parts", 5}, .relations = labels, .n_relations = 1},
+        {.table = {"shop.tag", 8},
+         .as = {"tags", 4},
+         .through = {.given = true, .table = {"shop.goods_tag", 14}}}};
+    static const struct {
+        const char *path, *table;
+        bool is;
+    } cases[] = {
+        {"parts[2].label.name", "shop.label", true},
+        {"parts[2].label", "shop.label", true},
+        {"parts[2].note", "shop.label", false},
+        {"parts[2].label.name", "shop.part", true},
+        {"parts", "shop.part", true},
+        {"tags[0].name", "shop.goods_tag", true},
+        {"tags[0].name", "shop.tag", true},
+        {"tags[0].name", "shop.part", false},
+        {"note", "shop.part", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct str name = str_from(cases[i].table);
+        const struct verify_tables tables = {&name, 1}, none = {NULL, 0};
+        const struct str path = str_from(cases[i].path);
+
+        if (verify_path_shows(path, top, ARRAY_LEN(top), &tables) != cases[i].is)
+            fail_msg("%s, %s", cases[i].path, cases[i].table);
+        assert_false(verify_path_shows(path, top, ARRAY_LEN(top), &none));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -194,6 +230,7 @@ int main(void)
         cmocka_unit_test(members_of_a_pipeline_are_allowed),
         cmocka_unit_test(a_look_is_equal_to_one_that_saw_the_same),
         cmocka_unit_test(parts_that_are_not_followed_are_known_by_their_path),
+        cmocka_unit_test(a_path_is_known_by_the_tables_that_it_passes),
     };
     return cmocka_run_group_tests_name("verify verdict", tests, NULL, NULL);
 }

@@ -142,16 +142,47 @@ static bool step_into(struct str *path, struct str name)
     return true;
 }
 
-bool verify_path_is_unfollowed(struct str path, const struct relation_definition *relations,
-                               size_t n)
+typedef bool (*relation_fn)(const struct relation_definition *r, const void *ctx);
+
+/* Whether the path passes a relation that is so. */
+static bool passes(struct str path, const struct relation_definition *relations, size_t n,
+                   relation_fn is, const void *ctx)
 {
     for (size_t i = 0; i < n; i++) {
         const struct relation_definition *r = &relations[i];
         struct str rest = path;
 
         if (step_into(&rest, relation_as(r)))
-            return r->refresh == REFRESH_NONE ||
-                   verify_path_is_unfollowed(rest, r->relations, r->n_relations);
+            return is(r, ctx) || passes(rest, r->relations, r->n_relations, is, ctx);
     }
     return false;
+}
+
+static bool is_unfollowed(const struct relation_definition *r, const void *ctx)
+{
+    (void)ctx;
+    return r->refresh == REFRESH_NONE;
+}
+
+bool verify_path_is_unfollowed(struct str path, const struct relation_definition *relations,
+                               size_t n)
+{
+    return passes(path, relations, n, is_unfollowed, NULL);
+}
+
+static bool is_of(const struct relation_definition *r, const void *ctx)
+{
+    const struct verify_tables *t = ctx;
+
+    for (size_t i = 0; i < t->n; i++)
+        if (str_equal(r->table, t->names[i]) ||
+            (r->through.given && str_equal(r->through.table, t->names[i])))
+            return true;
+    return false;
+}
+
+bool verify_path_shows(struct str path, const struct relation_definition *relations, size_t n,
+                       const struct verify_tables *tables)
+{
+    return passes(path, relations, n, is_of, tables);
 }

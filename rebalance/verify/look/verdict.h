@@ -77,5 +77,15 @@ size_t verify_judge(const struct verify_look *look, const struct verify_rules *r
  */
 bool verify_path_is_unfollowed(struct str path, const struct relation_definition *relations,
                                size_t n);
+/*
+ * Tell whether the path lies in a part that shows one of these tables, or is reached through
+ * it.
+ */
+struct verify_tables {
+    const struct str *names;
+    size_t n;
+};
+bool verify_path_shows(struct str path, const struct relation_definition *relations, size_t n,
+                       const struct verify_tables *tables);
 
 #endif

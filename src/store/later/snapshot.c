@@ -3,23 +3,21 @@
 #include "src/store/later/snapshot.h"
 
 #include "src/base/arena.h"
-#include "src/base/buf.h"
-#include "src/base/mem.h"
 #include "src/store/core.h"
 #include "src/store/store.h"
 
-#include <stdlib.h>
 #include <time.h>
 #include <xxhash.h>
 
 #define ROWS_AT_ONCE 100
-#define COLUMNS      8
+#define COLUMNS      9
 #define LEAD_COLUMNS 11
 
 static const char put_rows[] =
-    "INSERT INTO snapshot (topic, table_name, op, row_id, day, status, run, row_json,"
-    " created_ms, updated_ms) VALUES (?, ?, ?, ?, ?, 'init', 0, ?, ?, ?)"
+    "INSERT INTO snapshot (topic, table_name, op, row_id, day, status, run, version, row_json,"
+    " created_ms, updated_ms) VALUES (?, ?, ?, ?, ?, 'init', 0, ?, ?, ?, ?)"
     " ON CONFLICT (topic, table_name, op, row_id, day, status) DO UPDATE SET"
+    " version = CASE WHEN excluded.version > version THEN excluded.version ELSE version END,"
     " row_json = excluded.row_json, updated_ms = excluded.updated_ms";
 static const char put_leads[] =
     "INSERT INTO snapshot_lead (snapshot, topic, index_name, version, member, place, by_row,"
@@ -57,9 +55,9 @@ static bool put_chunk(struct store *s, const struct snapshot_put *p, struct str 
 
     for (size_t i = 0; i < n; i++) {
         const struct bind row[COLUMNS] = {
-            TEXT(p->owner.topic),  TEXT(p->table),   TEXT(c[i].row.op),
-            TEXT(c[i].row.row_id), TEXT(day),        TEXT(c[i].row.row_json),
-            NUMBER(p->now_ms),     NUMBER(p->now_ms)};
+            TEXT(p->owner.topic),    TEXT(p->table),    TEXT(c[i].row.op),
+            TEXT(c[i].row.row_id),   TEXT(day),         NUMBER(c[i].lead.at_least),
+            TEXT(c[i].row.row_json), NUMBER(p->now_ms), NUMBER(p->now_ms)};
 
         for (size_t column = 0; column < COLUMNS; column++)
             binds[k++] = row[column];
@@ -78,27 +76,29 @@ static void fill_id(struct arena *a, const struct str *cells, void *element)
         arena_copy(a, cells[1]), arena_copy(a, cells[2]), row_number(cells[0])};
 }
 
-/* The ids of the waiting snapshots of n rows. */
+#define TEN           "?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
+#define TEN_AND(more) TEN ", " more
+#define ROWS_ASKED \
+    TEN_AND(TEN_AND(TEN_AND(TEN_AND(TEN_AND(TEN_AND(TEN_AND(TEN_AND(TEN_AND(TEN)))))))))
+
+/* The ids of the waiting snapshots of n rows; the last one stands for those up to a hundred. */
 static bool find_ids(struct store *s, struct arena *a, const struct snapshot_put *p,
                      struct str day, const struct snapshot_change *c, size_t n,
                      struct id_of_row **out, size_t *n_out, struct err *err)
 {
+    static const char sql[] =
+        "SELECT id, op, row_id FROM snapshot WHERE topic = ? AND table_name = ? AND day = ?"
+        " AND status = 'init' AND row_id IN (" ROWS_ASKED "){lock}";
     struct row_list list = ROW_LIST(a, struct id_of_row, fill_id);
     struct bind binds[3 + ROWS_AT_ONCE] = {TEXT(p->owner.topic), TEXT(p->table), TEXT(day)};
-    struct buf sql = {0};
 
-    buf_append(&sql, STR("SELECT id, op, row_id FROM snapshot WHERE topic = ? AND"
-                         " table_name = ? AND day = ? AND status = 'init' AND row_id IN ("));
-    for (size_t i = 0; i < n; i++) {
-        buf_append(&sql, i == 0 ? STR("?") : STR(", ?"));
-        binds[3 + i] = TEXT(c[i].row.row_id);
-    }
-    buf_append(&sql, STR("){lock}"));
+    for (size_t i = 0; i < ROWS_AT_ONCE; i++)
+        binds[3 + i] = TEXT(c[i < n ? i : n - 1].row.row_id);
 
-    const bool ok = store_select(s, sql.ptr, (struct binds){binds, 3 + n}, &list.sink, err);
+    const bool ok =
+        store_select(s, sql, (struct binds){binds, ARRAY_LEN(binds)}, &list.sink, err);
 
     *out = row_list_finish(&list, n_out);
-    buf_free(&sql);
     return ok;
 }
 
@@ -174,9 +174,10 @@ static void fill(struct arena *a, const struct str *cells, void *element)
         .day = arena_copy(a, cells[5]),
         .status = arena_copy(a, cells[6]),
         .run = row_number(cells[7]),
-        .row_json = arena_copy(a, cells[8]),
-        .created_ms = (int64_t)row_number(cells[9]),
-        .updated_ms = (int64_t)row_number(cells[10]),
+        .version = row_number(cells[8]),
+        .row_json = arena_copy(a, cells[9]),
+        .created_ms = (int64_t)row_number(cells[10]),
+        .updated_ms = (int64_t)row_number(cells[11]),
     };
 }
 
@@ -184,8 +185,9 @@ bool store_load_snapshots(struct store *s, struct arena *a, const struct snapsho
                           struct stored_snapshot **out, size_t *n, struct err *err)
 {
     static const char sql[] =
-        "SELECT id, topic, table_name, op, row_id, day, status, run, row_json, created_ms,"
-        " updated_ms FROM snapshot WHERE id > ? AND (? = 0 OR id = ?) AND (? = 0 OR run = ?)"
+        "SELECT id, topic, table_name, op, row_id, day, status, run, version, row_json,"
+        " created_ms, updated_ms FROM snapshot"
+        " WHERE id > ? AND (? = 0 OR id = ?) AND (? = 0 OR run = ?)"
         " AND (? = '' OR topic = ?) AND (? = '' OR table_name = ?) AND (? = '' OR op = ?)"
         " AND (? = '' OR status = ?) AND (? = '' OR day = ?) AND (? = '' OR row_id = ?)"
         " ORDER BY id LIMIT ?";
@@ -307,7 +309,7 @@ static bool begin_run(struct store *s, struct snapshot_run *r, struct err *err)
         " n_done, created_ms, updated_ms) VALUES (?, ?, ?, 0, 0, '', 0, 0, ?, ?)";
     static const char take[] =
         "UPDATE snapshot SET status = 'running', run = ?, updated_ms = ? WHERE topic = ?"
-        " AND status = 'init' AND ? = 0 AND (? = '' OR table_name = ?)";
+        " AND status = 'init' AND id <= ? AND ? = 0 AND (? = '' OR table_name = ?)";
 
     return store_run(s, insert,
                      BINDS(TEXT(r->topic), TEXT(r->table), NUMBER(r->one),
@@ -316,10 +318,41 @@ static bool begin_run(struct store *s, struct snapshot_run *r, struct err *err)
            store_select_number(s, "SELECT id FROM snapshot_run WHERE topic = ?",
                                BINDS(TEXT(r->topic)), &r->id, NULL, err) &&
            store_run(s, take,
-                     BINDS(NUMBER(r->id), NUMBER(r->created_ms), TEXT(r->topic), NUMBER(r->one),
-                           TEXT(r->table), TEXT(r->table)),
+                     BINDS(NUMBER(r->id), NUMBER(r->created_ms), TEXT(r->topic),
+                           NUMBER(r->up_to), NUMBER(r->one), TEXT(r->table), TEXT(r->table)),
                      err) &&
            count_taken(s, r, err);
+}
+
+struct newest_sink {
+    struct row_sink sink;
+    uint64_t id, version;
+};
+
+static void take_newest(struct row_sink *sink, const struct str *cells)
+{
+    struct newest_sink *n = CONTAINER_OF(sink, struct newest_sink, sink);
+
+    n->id = row_number(cells[0]);
+    n->version = row_number(cells[1]);
+}
+
+bool store_newest_snapshot(struct store *s, struct str topic, struct str table, uint64_t *id,
+                           uint64_t *version, struct err *err)
+{
+    static const char sql[] = "SELECT MAX(id), MAX(version) FROM snapshot WHERE topic = ?"
+                              " AND status = 'init' AND (? = '' OR table_name = ?)";
+    struct newest_sink newest = {.sink = {take_newest}};
+
+    if (!store_begin(s, err))
+        return false;
+
+    const bool ok =
+        store_select(s, sql, BINDS(TEXT(topic), TEXT(table), TEXT(table)), &newest.sink, err);
+
+    *id = newest.id;
+    *version = newest.version;
+    return store_end(s, ok, err);
 }
 
 bool store_begin_snapshot_run(struct store *s, struct arena *a,
@@ -405,17 +438,19 @@ bool store_release_snapshots(struct store *s, const struct snapshot_owner *owner
                              size_t n, struct err *err)
 {
     static const char forget[] =
-        "DELETE FROM snapshot_lead WHERE snapshot <= ? AND snapshot IN"
-        " (SELECT id FROM snapshot WHERE run = ? AND status = 'running' AND id <= ?)";
+        "DELETE FROM snapshot_lead WHERE snapshot > ? AND snapshot <= ? AND snapshot IN"
+        " (SELECT id FROM snapshot WHERE run = ? AND status = 'running' AND id > ?"
+        " AND id <= ?)";
 
     if (!store_begin_as(s, owner->topic, owner->term, err))
         return false;
 
-    const bool ok =
-        is_there(s, at->id, err) && store_write_fan_outs(s, jobs, n, err) &&
-        store_run(s, forget, BINDS(NUMBER(at->after_id), NUMBER(at->id), NUMBER(at->after_id)),
-                  err) &&
-        save_run(s, at, err);
+    const bool ok = is_there(s, at->id, err) && store_write_fan_outs(s, jobs, n, err) &&
+                    store_run(s, forget,
+                              BINDS(NUMBER(at->from_id), NUMBER(at->after_id), NUMBER(at->id),
+                                    NUMBER(at->from_id), NUMBER(at->after_id)),
+                              err) &&
+                    save_run(s, at, err);
 
     return store_end(s, ok, err);
 }
@@ -425,15 +460,14 @@ bool store_count_released(struct store *s, struct str topic, struct str table, i
 {
     static const char sql[] =
         "SELECT COUNT(*) FROM fan_out WHERE source = ? AND (mark = 0 OR created_ms <= ?)"
-        " AND (table_name = ? OR (? = '' AND table_name IN"
-        " (SELECT DISTINCT table_name FROM snapshot WHERE topic = ?)))";
+        " AND (table_name = ? OR (? = '' AND EXISTS (SELECT 1 FROM snapshot s"
+        " WHERE s.topic = fan_out.source AND s.table_name = fan_out.table_name)))";
 
     if (!store_begin(s, err))
         return false;
 
     const bool ok = store_select_number(
-        s, sql, BINDS(TEXT(topic), NUMBER(now_ms), TEXT(table), TEXT(table), TEXT(topic)), n,
-        NULL, err);
+        s, sql, BINDS(TEXT(topic), NUMBER(now_ms), TEXT(table), TEXT(table)), n, NULL, err);
 
     return store_end(s, ok, err);
 }
@@ -441,22 +475,11 @@ bool store_count_released(struct store *s, struct str topic, struct str table, i
 /* ---- the end ---- */
 
 /* What was done earlier on the same day gives way; then both statuses are unique. */
-static bool make_way(struct store *s, const char *which, uint64_t number, struct err *err)
-{
-    struct buf sql = {0};
-
-    buf_printf(&sql,
-               "DELETE FROM snapshot WHERE status = 'done' AND id IN (SELECT id FROM"
-               " (SELECT d.id AS id FROM snapshot d JOIN snapshot r ON d.topic = r.topic"
-               " AND d.table_name = r.table_name AND d.op = r.op AND d.row_id = r.row_id"
-               " AND d.day = r.day AND d.id <> r.id WHERE %s AND d.status = 'done') x)",
-               which);
-
-    const bool ok = store_run(s, sql.ptr, BINDS(NUMBER(number)), err);
-
-    buf_free(&sql);
-    return ok;
-}
+#define MAKE_WAY(which)                                                                       \
+    "DELETE FROM snapshot WHERE status = 'done' AND id IN (SELECT id FROM (SELECT d.id AS id" \
+    " FROM snapshot d JOIN snapshot r ON d.topic = r.topic AND d.table_name = r.table_name"   \
+    " AND d.op = r.op AND d.row_id = r.row_id AND d.day = r.day AND d.id <> r.id"             \
+    " WHERE d.status = 'done' AND " which ") x)"
 
 bool store_end_snapshot_run(struct store *s, const struct snapshot_owner *owner, uint64_t run,
                             int64_t now_ms, struct err *err)
@@ -468,7 +491,7 @@ bool store_end_snapshot_run(struct store *s, const struct snapshot_owner *owner,
         return false;
 
     const bool ok =
-        make_way(s, "r.status = 'running' AND r.run = ?", run, err) &&
+        store_run(s, MAKE_WAY("r.status = 'running' AND r.run = ?"), BINDS(NUMBER(run)), err) &&
         store_run(s, done, BINDS(NUMBER(now_ms), TEXT(owner->topic), NUMBER(run)), err) &&
         store_run(s, "DELETE FROM snapshot_run WHERE id = ?", BINDS(NUMBER(run)), err);
 
@@ -480,7 +503,7 @@ static bool mark(struct store *s, uint64_t id, int64_t now_ms, struct err *err)
     static const char done[] =
         "UPDATE snapshot SET status = 'done', updated_ms = ? WHERE id = ?";
 
-    return make_way(s, "r.id = ?", id, err) &&
+    return store_run(s, MAKE_WAY("r.id = ?"), BINDS(NUMBER(id)), err) &&
            store_run(s, "DELETE FROM snapshot_lead WHERE snapshot = ?", BINDS(NUMBER(id)),
                      err) &&
            store_run(s, done, BINDS(NUMBER(now_ms), NUMBER(id)), err);

@@ -38,11 +38,12 @@ struct stored_snapshot {
     uint64_t id;       /* assigned by the store */
     struct str topic;  /* whose log has the change */
     struct str table;  /* "shop.label" */
-    struct str op;     /* insert, update, delete, table */
-    struct str row_id; /* the row's key, as text; empty: the whole table */
+    struct str op;     /* insert, update, delete */
+    struct str row_id; /* the row's key, as text */
     struct str day;    /* "2026-11-27", UTC */
     struct str status;
     uint64_t run;        /* that took it; 0: none */
+    uint64_t version;    /* of the last change, in its topic's log */
     struct str row_json; /* the row as it was, of a delete; else empty */
     int64_t created_ms, updated_ms;
 };
@@ -97,6 +98,8 @@ struct snapshot_run {
     struct str topic;
     struct str table; /* whose snapshots it took; empty: all of the topic */
     uint64_t one;     /* the only snapshot, which stays as it is; 0: those it took */
+    uint64_t up_to;   /* only for the beginning: it takes none with a higher id */
+    uint64_t from_id; /* only for store_release_snapshots(): after_id before */
     /* What is put as jobs: all up to this snapshot ... */
     uint64_t after_id;
     /* ... and of the page after it this many top relations, and of the next one the keys up to
@@ -106,6 +109,12 @@ struct snapshot_run {
     uint64_t n_all, n_done; /* snapshots */
     int64_t created_ms, updated_ms;
 };
+/*
+ * What waits of the table (empty: of any), at the most: the highest id, and the version of the
+ * newest change; 0: none waits.
+ */
+bool store_newest_snapshot(struct store *s, struct str topic, struct str table, uint64_t *id,
+                           uint64_t *version, struct err *err) MUST_CHECK;
 /*
  * Begin a run: it takes what waits of its table.  Sets id, n_all and the times.  *busy: the
  * topic has another run, which *run then is.  Nothing to take: the run is begun all the same.

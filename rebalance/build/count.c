@@ -2,6 +2,7 @@
 
 #include "rebalance/build/build.h"
 #include "rebalance/build/reads.h"
+#include "rebalance/build/tally.h"
 #include "rebalance/fill/targets.h"
 
 #include "rebalance/fill/job.h"

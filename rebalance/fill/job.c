@@ -62,22 +62,6 @@ int64_t job_limit_take(struct job_limit *l, uint64_t rate, uint64_t rows, int64_
     return l->paid_ms <= now ? 0 : (int64_t)(l->paid_ms - now) + 1;
 }
 
-bool tally_agrees(const struct tally *t)
-{
-    const uint64_t known = t->documents + t->dead + t->moved;
-
-    return t->documents <= t->rows + t->moved &&
-           (known >= t->rows || t->dropped >= t->rows - known);
-}
-
-bool tally_agrees_exactly(const struct tally *t)
-{
-    struct tally still = *t;
-
-    still.moved = 0;
-    return tally_agrees(&still);
-}
-
 const char *build_check_word(enum build_check check)
 {
     static const char *const words[N_BUILD_CHECKS] = {[BUILD_CHECK_SAMPLE] = "sample",

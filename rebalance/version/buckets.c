@@ -71,7 +71,7 @@ struct round {
 };
 
 /* A version whose buckets are looked at. */
-struct version_filling {
+struct filled {
     const struct stored_version *v;
     const struct stored_job *build;
     struct pipeline *pipeline; /* of its build, if it runs here; else NULL */
@@ -119,7 +119,7 @@ static uint64_t share_of(uint64_t rate, size_t n)
 }
 
 /* What a node reads with that does not follow the topic. Appends what it was made of. */
-static bool open_away(struct coordinator *co, const struct version_filling *f, struct buf *shapes,
+static bool open_away(struct coordinator *co, const struct filled *f, struct buf *shapes,
                       struct fill_source **out, struct err *err)
 {
     struct version_spec *spec = NULL;
@@ -136,7 +136,7 @@ static bool open_away(struct coordinator *co, const struct version_filling *f, s
     return ok;
 }
 
-static bool open_source(struct coordinator *co, const struct version_filling *f, struct buf *shapes,
+static bool open_source(struct coordinator *co, const struct filled *f, struct buf *shapes,
                         struct fill_source **out, struct err *err)
 {
     struct buf index = {0};
@@ -161,9 +161,9 @@ static void note_node(struct coordinator *co, const struct stored_version *v)
                     KV("index", v->index), KV("version", v->number));
 }
 
-static void run_fill(struct coordinator *co, const struct version_filling *f,
-                     struct fill_source *source, struct str shapes,
-                     const struct stored_job *job, uint64_t term) NEEDS(co->admin_lock)
+static void run_fill(struct coordinator *co, const struct filled *f, struct fill_source *source,
+                     struct str shapes, const struct stored_job *job, uint64_t term)
+    NEEDS(co->admin_lock)
 {
     const struct job_parameters p = job_parameters_read(f->build->parameters);
     struct buf index = {0}, alias = {0};
@@ -219,7 +219,7 @@ static bool take(struct coordinator *co, const struct round *r, struct stored_jo
 }
 
 /* Returns whether this node fills it now. */
-static bool start_fill(struct coordinator *co, const struct round *r, const struct version_filling *f,
+static bool start_fill(struct coordinator *co, const struct round *r, const struct filled *f,
                        struct stored_job *job) NEEDS(co->admin_lock)
 {
     struct fill_source *source = NULL;
@@ -292,7 +292,7 @@ void coordinator_ask_fills_to_stop(struct coordinator *co)
 /* ---- each version ---- */
 
 /* A change of the tables makes other plans: whoever does not follow the topic begins again. */
-static void stop_outdated(struct coordinator *co, const struct version_filling *f) NEEDS(co->admin_lock)
+static void stop_outdated(struct coordinator *co, const struct filled *f) NEEDS(co->admin_lock)
 {
     struct buf shapes = {0};
     struct err err = {0};
@@ -322,14 +322,14 @@ static void set_share(void *ctx, struct index_fill *f)
 
 /* Returns whether this node may fill it. */
 static bool look_at(struct coordinator *co, const struct round *r,
-                    const struct stored_version *v, struct version_filling *f) NEEDS(co->admin_lock)
+                    const struct stored_version *v, struct filled *f) NEEDS(co->admin_lock)
 {
     struct index_build *b = builds_find(co->builds, v->index, v->number);
     struct buf name = {0}, text = {0};
     struct err err = {0};
     bool found = false;
 
-    *f = (struct version_filling){.v = v};
+    *f = (struct filled){.v = v};
     for (size_t i = 0; i < r->n_jobs; i++) {
         const bool is_bucket = is_of(&r->jobs[i], v, JOB_BUCKET);
 
@@ -354,7 +354,7 @@ static bool look_at(struct coordinator *co, const struct round *r,
                                    !fills_avoids(co->fills, v->index, v->number));
 }
 
-static void fill_version(struct coordinator *co, const struct round *r, struct version_filling *f)
+static void fill_version(struct coordinator *co, const struct round *r, struct filled *f)
     NEEDS(co->admin_lock)
 {
     const struct job_parameters p = job_parameters_read(f->build->parameters);
@@ -430,7 +430,7 @@ static void look(struct coordinator *co, struct catalogue *c) NEEDS(co->admin_lo
     if (!store_load_jobs(co->opt.store, r.arena, &r.jobs, &r.n_jobs, &err))
         log_failure(LOG_WARN, &err, "could not load the buckets of the builds");
     for (size_t i = 0; i < c->n_versions; i++) {
-        struct version_filling f;
+        struct filled f;
 
         if (!str_equal(c->versions[i].state, STR("changing")) || c->versions[i].error.len > 0)
             continue;

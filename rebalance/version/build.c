@@ -51,70 +51,74 @@ static bool on_filled_elsewhere(void *ctx, const char *alias, struct err *err)
     return ok;
 }
 
+/* What a build of the version is to do, as its job says; texts are borrowed. */
+static struct index_build_options
+options_of(struct coordinator *co, const struct stored_version *v, const struct definitions *d,
+           const struct table_definition *t, const struct job_parameters *p)
+{
+    return (struct index_build_options){
+        .store = co->opt.store,
+        .search = co->opt.search,
+        .delivery = co->delivery,
+        .number = v->number,
+        .start = v->start,
+        .node = co->identity.uuid,
+        .buckets = p->buckets > 0 ? p->buckets : coordinator_buckets(co),
+        .asked_buckets = p->buckets > 0,
+        .take = p->take,
+        .piped = definitions_index_is_piped(d, table_index(t)),
+        .synced = t->sync_every_s > 0,
+        .keep = {p->keeps ? p->keep : co->opt.keep.versions, co->opt.keep.for_ms},
+        .hold = p->hold,
+        .check = p->check,
+        .compare = co->compare_version,
+        .ctx = co,
+        .may_publish = coordinator_may_publish,
+        .divided = coordinator_on_divided,
+        .filled_elsewhere = on_filled_elsewhere,
+        .done = on_build_done};
+}
+
 static bool start_build(struct coordinator *co, const struct stored_version *v,
                         const struct stored_job *job, struct topic *topic, struct err *err)
 {
-    struct buf thing = {0}, index = {0}, settings = {0};
+    const struct job_parameters p = job_parameters_read(job->parameters);
+    struct buf thing = {0}, alias = {0}, index = {0}, settings = {0}, by = {0};
     struct definitions *d = NULL;
     const struct table_definition *t;
     uint64_t term;
 
     buf_printf(&thing, "job/%" PRIu64, job->id);
+    buf_append(&alias, v->index);
     coordinator_index_name(&index, v->index, v->number);
 
     const bool ok = coordinator_version_definitions(co, v, &d, &t, err) &&
                     store_take_term(co->opt.store, buf_str(&thing), &term, err);
 
     if (ok) {
+        struct index_build_options opt = options_of(co, v, d, t, &p);
+
         mapping_settings_final(definition_settings(d, t), &settings);
-
-        const struct job_parameters p = job_parameters_read(job->parameters);
-
-        struct buf alias = {0}, by = {0};
-
-        buf_append(&alias, v->index);
         buf_append(&by, p.by == BUCKETS_BY_COLUMN ? t->bucket_column : STR(""));
+        opt.pipeline = topic->pipeline;
+        opt.alias = alias.ptr;
+        opt.index = index.ptr;
+        opt.final_settings = settings.ptr;
+        opt.bucket_column = by.len > 0 ? by.ptr : "";
+        opt.term = term;
 
-        struct index_build *b = index_build_new(
-            &(struct index_build_options){
-                .store = co->opt.store,
-                .search = co->opt.search,
-                .delivery = co->delivery,
-                .pipeline = topic->pipeline,
-                .alias = alias.ptr,
-                .index = index.ptr,
-                .final_settings = settings.ptr,
-                .number = v->number,
-                .start = v->start,
-                .term = term,
-                .node = co->identity.uuid,
-                .buckets = p.buckets > 0 ? p.buckets : coordinator_buckets(co),
-                .asked_buckets = p.buckets > 0,
-                .bucket_column = by.len > 0 ? by.ptr : "",
-                .take = p.take,
-                .piped = definitions_index_is_piped(d, table_index(t)),
-                .synced = t->sync_every_s > 0,
-                .keep = {p.keeps ? p.keep : co->opt.keep.versions, co->opt.keep.for_ms},
-                .hold = p.hold,
-                .check = p.check,
-                .compare = co->compare_version,
-                .ctx = co,
-                .may_publish = coordinator_may_publish,
-                .divided = coordinator_on_divided,
-                .filled_elsewhere = on_filled_elsewhere,
-                .done = on_build_done},
-            job);
+        struct index_build *b = index_build_new(&opt, job);
 
         index_build_set_rate(b, p.rate);
         builds_add(co->builds, b);
         index_build_start(b);
-        buf_free(&alias);
-        buf_free(&by);
     }
     definitions_unref(d);
     buf_free(&thing);
+    buf_free(&alias);
     buf_free(&index);
     buf_free(&settings);
+    buf_free(&by);
     return ok;
 }
 

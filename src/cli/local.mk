@@ -23,7 +23,7 @@ libmillrace_a_SOURCES += \
 	%D%/session.c %D%/session.h \
 	%D%/settings.c %D%/settings.h \
 	%D%/status.c \
-	%D%/table.c %D%/table_delayed.h \
+	%D%/table.c %D%/table_delayed.h %D%/table_index.h \
 	%D%/tools.c \
 	%D%/verify.c
 nodist_libmillrace_a_SOURCES += %D%/completion_scripts.def %D%/doc_folder.def

@@ -3,8 +3,8 @@
 
 #include "tests/component/store_parts.h"
 
-#include "src/store/owned.h"
 #include "src/store/later/purged.h"
+#include "src/store/owned.h"
 
 #include <stdio.h>
 

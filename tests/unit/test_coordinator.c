@@ -24,8 +24,8 @@
 #include "src/base/failpoint.h"
 #include "src/base/thread.h"
 #include "src/search/search.h"
-#include "src/store/owned.h"
 #include "src/store/later/purged.h"
+#include "src/store/owned.h"
 #include "src/store/turn.h"
 #include "tests/fakes/tiny_http.h"
 

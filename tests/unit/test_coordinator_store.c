@@ -287,6 +287,8 @@ static void end_build(struct fixture *f, uint64_t number)
                                                          .alias = "orders",
                                                          .index = "orders_v1",
                                                          .final_settings = "{}",
+                                                         .node = "",
+                                                         .bucket_column = "",
                                                          .number = number},
                            &job);
     builds_add(f->co->builds, over);

@@ -2,7 +2,7 @@
 
 #include "tests/unit/unit.h"
 
-#include "rebalance/fill/job.h"
+#include "rebalance/build/tally.h"
 
 static bool agrees(uint64_t rows, uint64_t documents, uint64_t dead, uint64_t moved)
 {

@@ -9,13 +9,13 @@
  * these re-read by key.
  *
  * A document stays if its row is gone and others may have gone with it, because only its keys
- * find those.  Its key goes into the store (src/store/later/gone.h); whatever requested the read is
- * then done.  When the stream has reached the log's end at the time of that read, the log has
- * told everything that went along, and a sweep takes up all such documents.  It finds what they
- * lead to by their keys and has that re-read; documents found that are gone and lead on join
- * the sweep, level after level, each document once.  When no more are found, the sweep deletes
- * all of them, and then their stored keys.  A kill at any moment leaves the keys, and the next
- * start re-reads their rows.
+ * find those.  Its key goes into the store (src/store/later/gone.h); then whatever requested
+ * the read is done.  When the stream has reached the log's end at the time of that read, the
+ * log has told everything that went along, and a sweep takes up all such documents.  It finds
+ * what they lead to by their keys and has that re-read; documents found that are gone and lead
+ * on join the sweep, level after level, each document once.  When no more are found, the sweep
+ * deletes all of them, and then their stored keys.  A kill at any moment leaves the keys, and
+ * the next start re-reads their rows.
  *
  * If a key changes what finds a child's document, the child also joins another document, which
  * does not show it yet.  Whoever reports the parent has SQL find that one first

@@ -1,8 +1,8 @@
 /*
  * struct fan_out: re-reads the many documents that one changed row leads to, beside the stream.
  *
- * The builder stores such a row as jobs (src/store/later/fan_out.h).  The change is then done, and
- * the stream goes on.  One thread works the jobs off, separately for each index version: it
+ * The builder stores such a row as jobs (src/store/later/fan_out.h).  Then the change is done,
+ * and the stream goes on.  One thread works the jobs off, separately for each index version: it
  * reads the root keys in pages, in key order, by a read that includes the change, and hands
  * them to delivery in slices, to be re-read.  It sends a slice only after the previous one was
  * acknowledged, and then saves the cursor.  So few documents are in flight, the stream's
@@ -95,8 +95,8 @@ void fan_out_wake(struct fan_out *f);
 
 /*
  * Keep the rows, of a delayed table, for its next run: what is needed to put them as jobs then
- * (src/store/later/snapshot.h).  As many as there are keys.  Durable when it returns true.  Blocks on
- * the store.  @thread any
+ * (src/store/later/snapshot.h).  As many as there are keys.  Durable when it returns true.
+ * Blocks on the store.  @thread any
  */
 struct snapshot_row;
 bool fan_out_put_off(struct fan_out *f, struct str table, const struct fan_out_rows *rows,

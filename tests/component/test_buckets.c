@@ -189,6 +189,7 @@ static const struct shape {
      "CONCAT(LPAD(HEX(26000000000000 + seq * 1000), 12, '0'), '7', LEFT(MD5(seq), 3), 'a', "
      "LEFT(MD5(seq), 15)), NULL",
      1, ""},
+    {"partitions", "k0 INT, c INT", "seq * 2, NULL", 1, ""},
     {"few values, then many", "k0 INT, k1 INT, c INT", "seq % 3, seq, NULL", 2, ""},
     {"one value for most", "k0 INT, k1 BIGINT, c INT",
      "IF(seq % 10 = 0, seq % 7, 3), seq * seq, NULL", 2, ""},
@@ -220,8 +221,10 @@ static void make_large(struct bucket_table *t, const struct shape *shape)
 
     buf_printf(&create,
                "CREATE TABLE t (n INT NOT NULL, %s, pad CHAR(50) NOT NULL DEFAULT 'x', "
-               "PRIMARY KEY (k0%s%s), KEY by_c (c)) CHARACTER SET utf8mb4",
-               shape->columns, shape->n_keys > 1 ? ",k1" : "", shape->n_keys > 2 ? ",k2" : "");
+               "PRIMARY KEY (k0%s%s), KEY by_c (c)) CHARACTER SET utf8mb4%s",
+               shape->columns, shape->n_keys > 1 ? ",k1" : "", shape->n_keys > 2 ? ",k2" : "",
+               strcmp(shape->name, "partitions") == 0 ? " PARTITION BY HASH (k0) PARTITIONS 4"
+                                                      : "");
     buf_printf(&insert, "INSERT INTO t%s SELECT seq, %s FROM number ORDER BY RAND(4)",
                shape->n_keys == 1   ? " (n, k0, c)"
                : shape->n_keys == 2 ? " (n, k0, k1, c)"
@@ -269,6 +272,15 @@ static void large_tables_are_cut_evenly_and_read_once(void **state)
         if (strstr(shapes[i].columns, "UUID") == NULL ||
             mysql_conn_flavor(bucket_conn) == FLAVOR_MARIADB)
             assert_good(&shapes[i], 3 + 5 * (i % 3));
+}
+
+static void buckets_end_between_values_of_the_first_column_and_within_them(void **state)
+{
+    static const struct shape halves = {"halves of three values", "k0 INT, k1 INT, c INT",
+                                        "seq % 3, seq, NULL", 2, ""};
+
+    (void)state;
+    assert_good(&halves, 6);
 }
 
 /* ---- by mod ---- */
@@ -478,6 +490,7 @@ int main(void)
         cmocka_unit_test(each_place_parts_a_table_of_any_key_without_loss),
         cmocka_unit_test(every_row_of_any_table_is_in_one_of_its_buckets),
         cmocka_unit_test(large_tables_are_cut_evenly_and_read_once),
+        cmocka_unit_test(buckets_end_between_values_of_the_first_column_and_within_them),
         cmocka_unit_test(buckets_by_mod_have_each_row_once_and_read_all_rows_each),
         cmocka_unit_test(a_row_is_in_the_bucket_of_its_seconds),
         cmocka_unit_test(a_table_that_cannot_be_cut_says_why),

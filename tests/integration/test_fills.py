@@ -2,6 +2,8 @@
 
 import signal
 
+import yaml
+
 from members import Load, Members
 from servers import Failed, wait_until
 from test_one_store import store_of
@@ -254,17 +256,34 @@ def test_a_build_goes_on_by_itself_when_all_nodes_have_lost_power(w):
     m.ends_well()
 
 
-def test_rows_that_another_node_cannot_make_documents_of_let_the_version_wait(w):
-    m = Fills(w, rows=100, nodes=2, topics=2)
-    m.w.db.sql(f"CREATE TABLE {m.schemas[0]}.wide (id VARCHAR(700) PRIMARY KEY, a INT)")
-    m.tables.append((m.schemas[0], "wide"))
-    m.start()
-    m.nodes[0].build(f"{m.schemas[0]}.wide")
+def test_rows_of_which_another_node_can_make_no_document_are_dead_letters(w):
+    m = Fills(w, rows=10, nodes=2, topics=2)
     m.big = f"{m.schemas[0]}.wide"
-    m.w.db.sql(f"INSERT INTO {m.big} SELECT n, n FROM {numbers(4)} WHERE n < 4000")
-    m.equal()
-    m.create("--buckets", "8", "--rate", "400")
+    m.w.db.sql(f"CREATE TABLE {m.big} (id VARCHAR(700) PRIMARY KEY, a INT)")
+    m.tables.append((m.schemas[0], "wide"))
+    m.nodes[0].write("definitions.yaml", yaml.safe_dump(m.definitions(), sort_keys=False))
+    m.start()
+    m.nodes[0].build(m.big)
+    m.w.db.sql(f"INSERT INTO {m.big} SELECT CONCAT(LPAD(n, 4, '0'), IF(n % 200 = 7, REPEAT('k', 600), '')), n FROM {numbers(4)} WHERE n < 4000")
+    index = f"{m.w.schema}-{m.schemas[0]}-wide"
+    letters = lambda: sum(letter["index"].endswith(f"{index}_v2") for letter in m.alive().json("dead-letter", "list")["items"])  # noqa: E731
+    m.create("--buckets", "8", "--rate", "300")
     wait_until("both nodes fill buckets", lambda: len({b["node"] for b in m.buckets("running")}) == 2, 30, 0.05)
     m.set_rate(0)
     m.wait_over()
+    wait_until(lambda: f"20 dead letters, not {letters()}", lambda: letters() == 20)
+    if list(m.w.engine.ask("GET", f"/_alias/{index}")) != [f"{index}_v2"]:
+        raise Failed("it was not published, though it is no worse than the one before")
     m.end()
+
+
+def test_a_node_that_cannot_read_the_table_gives_its_buckets_back(w):
+    m = Fills(w, rows=6000, nodes=2, topics=2, cut=True).start()
+    m.create("--buckets", "8", "--rate", "200")
+    owner = m.owner(m.schemas[0])
+    other = next(i for i, node in enumerate(m.nodes) if node is not owner)
+    bucket = m.at_work(without=(m.id_of(owner),))
+    m.ways[other]["source"].freeze()
+    m.goes_on(bucket)
+    m.ways[other]["source"].thaw()
+    m.ends_well()

@@ -2,7 +2,7 @@
 
 Nothing in the shipped program knows of it.  What it has more:
 
-    a migration        14, census: a table, and a column of index_version.  SHARED says that older programs
+    a migration        the next one, census: a table, and a column of index_version.  SHARED says that older programs
                        go on beside it, ALONE that they must not
     node data          the member `census`, with how many kinds of jobs the node knows
     a kind of job      `census`: each build of a version stores one; whoever takes the version's topic counts
@@ -19,6 +19,7 @@ from servers import REPO, Failed
 FOLDER = os.path.join(REPO, "build-tests", "second")  # one for all lanes
 BUILT = os.path.join("build-tests", "plain")
 VERSION = "9.9.9-second"
+NUMBER = 1 + max(int(name[:4]) for name in os.listdir(os.path.join(REPO, "sql")) if re.match(r"\d{4}_", name))  # of its migration
 SHARED = "-- shared: older programs neither read the table nor need the column\n"
 ALONE = "-- alone: older programs would not count\n"
 MIGRATION = """
@@ -102,7 +103,7 @@ def change():
 
 
 def make(first_line):
-    write("sql/0014_census.sql", first_line + MIGRATION)
+    write(f"sql/{NUMBER:04}_census.sql", first_line + MIGRATION)
     files = " ".join(sorted(f"sql/{name}" for name in os.listdir(os.path.join(FOLDER, "sql")) if re.match(r"\d{4}_", name)))
     done = subprocess.run(["make", "-s", "-j2", "-C", os.path.join(FOLDER, BUILT), "millrace", f"migration_files={files}", "CFLAGS=-O1 -Wno-error"],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)

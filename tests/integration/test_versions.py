@@ -157,7 +157,7 @@ def test_a_newer_node_that_older_ones_cannot_stand_waits_for_them_and_then_keeps
     m.change(100)
     new.stop()
     new.program = newer
-    refuses(new, REFUSED, "migration 14 (census)", "node-0 (", "node-1 (", "fix: stop them first")
+    refuses(new, REFUSED, f"migration {second.NUMBER} (census)", "node-0 (", "node-1 (", "fix: stop them first")
     if "node-2" in new.log_tail():
         raise Failed(f"it names itself, or who had its place:\n{new.log_tail()}")
     m.wait_shared(0, 1)
@@ -170,11 +170,11 @@ def test_a_newer_node_that_older_ones_cannot_stand_waits_for_them_and_then_keeps
     w.db.sql(f"KILL {connection_of(new, 'node-1')}")  # as the refusal says, if a machine is gone
     new.start()
     way.thaw()
-    if cut.process.wait(40) != ENDS or "a newer Millrace has changed the store to version 14" not in cut.log_tail():
+    if cut.process.wait(40) != ENDS or f"a newer Millrace has changed the store to version {second.NUMBER}" not in cut.log_tail():
         raise Failed(f"the older one ended with {cut.process.returncode}:\n{cut.log_tail()}")
     m.wait_shared(2)
     for older in first, cut:
-        refuses(older, ENDS, "a newer Millrace has changed the store to version 14", "fix: install the newer one")
+        refuses(older, ENDS, f"a newer Millrace has changed the store to version {second.NUMBER}", "fix: install the newer one")
         older.program = newer
         older.start()
     m.wait_shared(0, 1, 2)

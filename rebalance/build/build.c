@@ -311,7 +311,6 @@ struct index_build_status index_build_status(struct index_build *b)
         .rows_done = job_shown_done(b->job.rows_done, b->job.rows_total),
         .rows_total = b->job.rows_total,
         .dead = b->dead,
-        .n_filling = b->n_filling,
         .rate = b->pace.rate,
         .remaining_s = job_remaining_s(&b->pace, b->job.rows_done, b->job.rows_total),
         .rate_limit = __atomic_load_n(&b->rate_limit, __ATOMIC_RELAXED),

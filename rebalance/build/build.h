@@ -57,7 +57,6 @@ struct index_build {
     struct stored_job job;
     struct job_pace pace;
     uint64_t rate_limit, dead;
-    size_t n_filling;
     const char *phase;
     const char *step; /* the usual step that it waits for, or NULL */
     struct err why;

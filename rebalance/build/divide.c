@@ -247,7 +247,6 @@ static void show(struct index_build *b, const struct bucket_sum *sum)
     lock_acquire(&b->lock);
     b->job.rows_done = sum->rows_done;
     b->dead = sum->dead;
-    b->n_filling = sum->n_running;
     job_pace_update(&b->pace, sum->rows_done, clock_mono_ms());
     lock_release(&b->lock);
 }

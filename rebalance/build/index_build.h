@@ -85,7 +85,6 @@ uint64_t index_build_number(const struct index_build *b);
 struct index_build_status {
     uint64_t job_id, number;
     uint64_t rows_done, rows_total, dead;
-    size_t n_filling; /* buckets that are being filled, on any node */
     double rate;
     int64_t remaining_s; /* -1: unknown */
     uint64_t rate_limit;

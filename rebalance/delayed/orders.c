@@ -220,6 +220,21 @@ static bool add_by_table(struct coordinator *co, struct str table, struct topic_
     return ok;
 }
 
+/* Also where nothing waits: a run of it has succeeded then. */
+static void add_by_definitions(struct coordinator *co, struct topic_list *l)
+{
+    struct definitions *d = coordinator_definitions(co);
+
+    for (size_t i = 0; i < d->n_tables; i++) {
+        const struct topic_definition *topic =
+            d->tables[i].delayed ? definition_topic(d, &d->tables[i]) : NULL;
+
+        if (topic != NULL)
+            add_topic(l, topic->name);
+    }
+    definitions_unref(d);
+}
+
 bool coordinator_topics_of_delayed(struct coordinator *co, const struct delayed_order *o,
                                    struct arena *a, struct str **topics, size_t *n,
                                    struct err *err)
@@ -233,6 +248,8 @@ bool coordinator_topics_of_delayed(struct coordinator *co, const struct delayed_
     ok = o->n_ids > 0 ? add_by_ids(co, o, &l, err) : add_by_counts(co, o, &l, err);
     if (ok && o->n_ids == 0 && o->table.len > 0)
         ok = add_by_table(co, o->table, &l, err);
+    if (ok && o->n_ids == 0 && o->table.len == 0)
+        add_by_definitions(co, &l);
     if (ok && o->topic.len > 0) { /* one of them */
         l.n = 0;
         add_topic(&l, o->topic);

@@ -4,6 +4,7 @@
 
 #include "rebalance/delayed/page.h"
 #include "rebalance/state/owned.h"
+#include "rebalance/state/runs.h"
 
 #include "src/base/clock.h"
 #include "src/base/log.h"
@@ -72,6 +73,27 @@ void delayed_runs_append_why(struct delayed_runs *all, struct str topic, struct 
     lock_release(&all->lock);
 }
 
+/* ---- success ---- */
+
+/* For whoever expects a run of each table from time to time (rebalance/state/runs.h). */
+static void note_success(struct coordinator *co, const struct snapshot_run *run)
+{
+    struct definitions *d = coordinator_definitions(co);
+    struct err err = {0};
+
+    for (size_t i = 0; i < d->n_tables && run->one == 0; i++) {
+        const struct table_definition *t = &d->tables[i];
+        const struct topic_definition *topic = t->delayed ? definition_topic(d, t) : NULL;
+
+        if (topic != NULL && str_equal(topic->name, run->topic) &&
+            (run->table.len == 0 || str_equal(run->table, table_name(t))) &&
+            !coordinator_note_run(co, RUN_DELAYED, table_name(t), &err))
+            log_failure(LOG_WARN, &err, "could not store that a delayed run has succeeded",
+                        KV("table", table_name(t)));
+    }
+    definitions_unref(d);
+}
+
 /* ---- the beginning ---- */
 
 static struct pipeline *find_pipeline(struct coordinator *co, struct str topic)
@@ -119,6 +141,9 @@ bool coordinator_begin_delayed(struct coordinator *co, struct arena *a, struct s
                                   err) &&
             (newest == 0 || store_position(co, p, newest, err)) &&
             store_begin_snapshot_run(co->opt.store, a, &owner, clock_wall_ms(), run, busy, err);
+    run->topic = topic;
+    if (ok && !*busy && run->n_all == 0) /* nothing waits, which is well */
+        note_success(co, run);
     if (p != NULL)
         pipeline_unref(p);
     return ok;
@@ -157,8 +182,10 @@ static int64_t step(struct delayed_run *r)
         note_wait(r);
     else
         note_why(r->co->delayed, r->owner.topic, "");
-    if (how == DELAYED_ENDED)
+    if (how == DELAYED_ENDED) {
         say_end(r);
+        note_success(r->co, &r->at);
+    }
     return how == DELAYED_WAITS ? WAIT_MS : STEP_MS;
 }
 

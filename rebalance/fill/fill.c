@@ -39,6 +39,7 @@ struct index_fill *index_fill_new(const struct index_fill_options *opt,
     if (f->opt.chunk == 0 || f->opt.chunk > CHUNK_MAX)
         f->opt.chunk = CHUNK_MAX;
     f->rate = opt->rate;
+    f->sharers = opt->sharers;
     f->chunk = CHUNK_FIRST;
     f->open_last = &f->open_first;
     stop_init(&f->stop);
@@ -274,7 +275,8 @@ static bool fill_chunk(struct index_fill *f, struct err *err)
 /* Set the size of the next chunk and wait until the rate limit allows it. */
 static bool hold_rate(struct index_fill *f, struct err *err)
 {
-    const uint64_t rate = __atomic_load_n(&f->rate, __ATOMIC_RELAXED);
+    const uint64_t rate = job_limit_share(__atomic_load_n(&f->rate, __ATOMIC_RELAXED),
+                                          __atomic_load_n(&f->sharers, __ATOMIC_RELAXED));
 
     f->asked = job_limit_rows(rate, f->chunk);
 
@@ -377,6 +379,11 @@ void index_fill_start(struct index_fill *f)
 void index_fill_set_rate(struct index_fill *f, uint64_t rows_per_second)
 {
     __atomic_store_n(&f->rate, rows_per_second, __ATOMIC_RELAXED);
+}
+
+void index_fill_set_sharers(struct index_fill *f, size_t n)
+{
+    __atomic_store_n(&f->sharers, n, __ATOMIC_RELAXED);
 }
 
 void index_fill_ask_to_stop(struct index_fill *f)

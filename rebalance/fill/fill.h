@@ -39,7 +39,8 @@ struct index_fill {
     struct stop stop;
     pthread_t thread;
     bool started;
-    uint64_t rate;     /* atomic: rows per second, 0: no limit */
+    uint64_t rate;     /* atomic: rows per second of all fills, 0: no limit */
+    size_t sharers;    /* atomic: fills that share it */
     uint64_t progress; /* atomic: rows written since it began */
 
     /* The thread's own. */

@@ -41,7 +41,8 @@ struct index_fill_options {
     uint64_t start;    /* version (position) of the documents that it writes */
     uint64_t term;     /* of its job */
     size_t chunk;      /* rows per statement at most; 0: 5000 */
-    uint64_t rate;     /* rows per second; 0: no limit */
+    uint64_t rate;     /* rows per second of all fills of the version; 0: no limit */
+    size_t sharers;    /* how many fills share that */
     void *ctx;
     /*
      * Keeps a dead letter for a row that makes no document. Blocks until it is durable. Returns
@@ -57,6 +58,7 @@ struct index_fill *index_fill_new(const struct index_fill_options *opt,
                                   const struct stored_job *job) RETURNS_NONNULL MUST_CHECK;
 void index_fill_start(struct index_fill *f);
 void index_fill_set_rate(struct index_fill *f, uint64_t rows_per_second);
+void index_fill_set_sharers(struct index_fill *f, size_t n);
 void index_fill_ask_to_stop(struct index_fill *f); /* does not block */
 /* Stop without finishing and keep the cursor. Joins the thread. */
 void index_fill_stop(struct index_fill *f);

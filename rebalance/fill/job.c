@@ -41,6 +41,13 @@ uint64_t job_shown_done(uint64_t done, uint64_t total)
     return done < total ? done : total;
 }
 
+uint64_t job_limit_share(uint64_t rate, size_t n)
+{
+    if (rate == 0 || n == 0)
+        return rate;
+    return rate < n ? 1 : rate / n;
+}
+
 uint64_t job_limit_rows(uint64_t rate, uint64_t rows)
 {
     const uint64_t some = rate < PARTS ? 1 : rate / PARTS;

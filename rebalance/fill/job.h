@@ -38,6 +38,9 @@ struct job_limit {
     double paid_ms;
 };
 
+/* Returns the part of a limit that each of n gets: at least 1 of a limit, 0 (none) of none. */
+uint64_t job_limit_share(uint64_t rate, size_t n);
+
 /*
  * Returns the rows to take at once: at most a fifth of a second's worth, so that the limit
  * holds at any moment and a new one takes effect soon.

@@ -76,7 +76,8 @@ struct filled {
     const struct stored_job *build;
     struct pipeline *pipeline; /* of its build, if it runs here; else NULL */
     struct fill_note note;
-    size_t n_open, n_running;
+    size_t n_open;
+    size_t sharers; /* fills that may share its limit of rows, on all nodes */
 };
 
 static bool is_of(const struct stored_job *job, const struct stored_version *v,
@@ -111,12 +112,6 @@ static bool is_free(struct coordinator *co, const struct round *r, const struct 
 }
 
 /* ---- start ---- */
-
-/* Each of the fills of a build, on all nodes, gets an equal share of its limit. */
-static uint64_t share_of(uint64_t rate, size_t n)
-{
-    return rate == 0 || n == 0 ? rate : rate < n ? 1 : rate / n;
-}
 
 /* What a node reads with that does not follow the topic. Appends what it was made of. */
 static bool open_away(struct coordinator *co, const struct filled *f, struct buf *shapes,
@@ -171,22 +166,22 @@ static void run_fill(struct coordinator *co, const struct filled *f, struct fill
 
     coordinator_index_name(&index, f->v->index, f->v->number);
     buf_append(&alias, f->v->index);
-    fill =
-        index_fill_new(&(struct index_fill_options){.store = co->opt.store,
-                                                    .delivery = co->delivery,
-                                                    .source = source,
-                                                    .node = str_from(co->identity.uuid),
-                                                    .shapes = shapes,
-                                                    .alias = alias.ptr,
-                                                    .index = index.ptr,
-                                                    .start = f->v->start,
-                                                    .term = term,
-                                                    .chunk = p.chunk,
-                                                    .rate = share_of(p.rate, f->n_running + 1),
-                                                    .ctx = co,
-                                                    .dead = on_fill_dead,
-                                                    .done = on_fill_done},
-                       job);
+    fill = index_fill_new(&(struct index_fill_options){.store = co->opt.store,
+                                                       .delivery = co->delivery,
+                                                       .source = source,
+                                                       .node = str_from(co->identity.uuid),
+                                                       .shapes = shapes,
+                                                       .alias = alias.ptr,
+                                                       .index = index.ptr,
+                                                       .start = f->v->start,
+                                                       .term = term,
+                                                       .chunk = p.chunk,
+                                                       .rate = p.rate,
+                                                       .sharers = f->sharers,
+                                                       .ctx = co,
+                                                       .dead = on_fill_dead,
+                                                       .done = on_fill_done},
+                          job);
     fills_add(co->fills, fill);
     index_fill_start(fill);
     note_node(co, f->v);
@@ -309,6 +304,7 @@ static void stop_outdated(struct coordinator *co, const struct filled *f) NEEDS(
 struct sharing {
     const struct stored_version *v;
     uint64_t rate;
+    size_t sharers;
 };
 
 static void set_share(void *ctx, struct index_fill *f)
@@ -316,8 +312,11 @@ static void set_share(void *ctx, struct index_fill *f)
     const struct sharing *s = ctx;
 
     if (str_equal(str_from(index_fill_alias(f)), s->v->index) &&
-        index_fill_number(f) == s->v->number)
-        index_fill_set_rate(f, s->rate);
+        index_fill_number(f) == s->v->number) {
+        if (index_fill_pipeline(f) == NULL) /* else share_rate() knows it sooner */
+            index_fill_set_rate(f, s->rate);
+        index_fill_set_sharers(f, s->sharers);
+    }
 }
 
 /* Returns whether this node may fill it. */
@@ -336,7 +335,6 @@ static bool look_at(struct coordinator *co, const struct round *r,
         if (is_of(&r->jobs[i], v, JOB_INDEX))
             f->build = &r->jobs[i];
         f->n_open += is_bucket && is_open(&r->jobs[i]);
-        f->n_running += is_bucket && str_equal(r->jobs[i].state, STR(BUCKET_RUNNING));
     }
     if (b != NULL && !builds_is_over(co->builds, b))
         f->pipeline = index_build_pipeline(b);
@@ -363,6 +361,7 @@ static void fill_version(struct coordinator *co, const struct round *r, struct f
                  most = share < AT_ONCE ? share : AT_ONCE;
     size_t n;
 
+    f->sharers = f->n_open < nodes * AT_ONCE ? f->n_open : nodes * AT_ONCE;
     stop_outdated(co, f);
     n = fills_n(co->fills, f->v->index, f->v->number);
     if (n > most)
@@ -371,7 +370,7 @@ static void fill_version(struct coordinator *co, const struct round *r, struct f
         if (is_of(&r->jobs[i], f->v, JOB_BUCKET) && is_open(&r->jobs[i]) &&
             is_free(co, r, &r->jobs[i]))
             n += start_fill(co, r, f, &r->jobs[i]);
-    fills_each(co->fills, set_share, &(struct sharing){f->v, share_of(p.rate, f->n_running)});
+    fills_each(co->fills, set_share, &(struct sharing){f->v, p.rate, f->sharers});
 }
 
 /* Those that the cluster counts on, if this node is one of them. */
@@ -450,7 +449,7 @@ static void share_rate(void *ctx, struct index_fill *f)
     struct index_build_status s;
 
     if (builds_status(co->builds, alias, index_fill_number(f), &s))
-        index_fill_set_rate(f, share_of(s.rate_limit, s.n_filling));
+        index_fill_set_rate(f, s.rate_limit);
 }
 
 void coordinator_fill_buckets(struct coordinator *co)

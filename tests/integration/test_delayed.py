@@ -516,3 +516,21 @@ def test_with_level_sql_every_document_equals_sql_after_the_last_run(w):
     made["tables"][2]["delayed"] = True
     daemon = w.follow(made)
     play(w, daemon, w.rng.random(), 8)
+
+
+def test_a_delayed_run_that_is_overdue_is_told_until_it_was_good_also_when_nothing_waits(w):
+    daemon = follow(w, "label", delayed={"expect_every": "1s"})
+
+    def found():
+        return w.table(daemon, "label")["runs"]["delayed"]
+    wait_until("the run is overdue", lambda: found() == {"last_success": None, "overdue": True})
+    daemon.stop()
+    daemon.configure(delayed={"expect_every": "1000h"})
+    daemon.start()
+    run(daemon)  # nothing waits
+    first = wait_until("the run is told", lambda: (f := found()) and not f["overdue"] and f["last_success"])
+    w.sql("UPDATE label SET name = 'new' WHERE id = 1")
+    waits(daemon, 1)
+    run(daemon)
+    wait_until("the next run is told", lambda: found()["last_success"] > first)
+    w.equal(daemon)

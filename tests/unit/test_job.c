@@ -40,6 +40,15 @@ static void a_limit_lets_no_more_than_its_rate_through(void **state)
     assert_in_range(rows, 19000, 21500);
 }
 
+static void those_who_share_a_limit_take_no_more_than_it_together(void **state)
+{
+    (void)state;
+    assert_int_equal(job_limit_share(1000, 8), 125);
+    assert_int_equal(job_limit_share(1000, 0), 1000);
+    assert_int_equal(job_limit_share(3, 8), 1); /* none stands still */
+    assert_int_equal(job_limit_share(0, 8), 0); /* no limit */
+}
+
 static void no_limit_never_waits(void **state)
 {
     struct job_limit l = {0};
@@ -116,6 +125,7 @@ int main(void)
         cmocka_unit_test(remaining_time_follows_the_rate),
         cmocka_unit_test(what_is_shown_is_never_above_the_total),
         cmocka_unit_test(a_limit_lets_no_more_than_its_rate_through),
+        cmocka_unit_test(those_who_share_a_limit_take_no_more_than_it_together),
         cmocka_unit_test(no_limit_never_waits),
         cmocka_unit_test(a_pause_is_not_caught_up_with),
         cmocka_unit_test(a_lower_limit_counts_only_for_what_comes_after_it),

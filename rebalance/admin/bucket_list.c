@@ -93,10 +93,10 @@ void bucket_list_put(struct json_writer *w, const struct stored_job *bucket)
     json_put_null(w, STR("rate"));
     json_put_null(w, STR("remaining_seconds"));
     json_put_string(w, STR("waits_for"),
-                    runs ? bucket->error
-                    : str_equal(bucket->state, STR(BUCKET_INIT))
-                        ? STR("a node that has room for it")
-                        : STR(""));
+                    runs                                          ? bucket->error
+                    : !str_equal(bucket->state, STR(BUCKET_INIT)) ? STR("")
+                    : bucket->error.len > 0                       ? bucket->error
+                                            : STR("a node that has room for it"));
     json_put_cstr(w, STR("fix"), "");
     bucket_fini(&b);
 }

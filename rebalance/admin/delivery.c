@@ -4,6 +4,7 @@
 #include "rebalance/admin/delivery_set.h"
 #include "rebalance/dead_letter/letters.h"
 #include "rebalance/dead_letter/purged.h"
+#include "rebalance/fill/fills.h"
 #include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/version/trees.h"
@@ -78,9 +79,21 @@ static bool are_again(const struct dead_letter_note *notes, size_t n)
     return true;
 }
 
+/* Of a topic that we own, or of a version that we fill a part of. */
+static bool is_ours(struct coordinator *co, const struct target *t)
+{
+    struct str alias;
+    uint64_t number;
+
+    return coordinator_owns(co, str_from(t->topic)) ||
+           (coordinator_split_index_name(t->index, &alias, &number) &&
+            fills_n(co->fills, alias, number) > 0);
+}
+
 /*
  * Letters of a topic that another node has taken are left out, and must not keep those of
- * others waiting: no position passes their changes, so the other node reads these again.
+ * others waiting: no position passes their changes, so the other node reads these again. So it
+ * is with a bucket: no cursor of a fill that has ended passes its rows.
  */
 static bool put_dead_letters(void *ctx, const struct dead_letter_note *notes, size_t n,
                              struct err *err)
@@ -90,7 +103,7 @@ static bool put_dead_letters(void *ctx, const struct dead_letter_note *notes, si
     size_t n_ours = 0;
 
     for (size_t i = 0; i < n; i++)
-        if (coordinator_owns(co, str_from(notes[i].target->topic)))
+        if (is_ours(co, notes[i].target))
             ours[n_ours++] = notes[i];
 
     const bool ok = n_ours == 0 || ((are_again(ours, n_ours) || has_room(co, err)) &&

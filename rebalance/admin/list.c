@@ -298,8 +298,8 @@ static void put_job(struct lister *l, const struct store_copy *stored,
     }
     json_put_string(l->w, STR("error"),
                     str_equal(j->kind, STR(JOB_BUCKET)) &&
-                            str_equal(j->state, STR(BUCKET_RUNNING))
-                        ? STR("")
+                            !str_equal(j->state, STR(BUCKET_ERROR))
+                        ? STR("") /* it is why the bucket waits */
                         : j->error);
     coordinator_put_time(l->w, STR("created"), j->created_ms);
     json_close_object(l->w);

@@ -45,6 +45,7 @@ struct index_build {
     struct mysql_conn *conn; /* to the server whose log we read; set under lock */
     uint64_t seen;           /* of the nudges of its stop token */
     bool resumed;            /* an earlier run filled a part of it */
+    bool anywhere;           /* other nodes were told that they may fill it */
     bool shared;             /* another node fills a part of it, or has */
     bool complete;           /* filled and counted by an earlier run; only publishing is left */
     uint64_t rows;           /* rows of its tables */

@@ -14,6 +14,7 @@
 #include "src/base/mem.h"
 #include "sync/document/bucket/borders.h"
 #include "sync/document/key.h"
+#include "sync/pipeline/pipeline.h"
 #include "sync/read/view.h"
 #include "sync/routing/routing.h"
 
@@ -185,12 +186,12 @@ static bool divide_rows(struct index_build *b, struct arena *a, struct err *err)
     return ok;
 }
 
-/* Other nodes may begin as soon as they see buckets. */
+/* Other nodes may begin as soon as they see buckets, and this. */
 static bool tell_others(struct index_build *b, struct err *err)
 {
     struct buf name = {0}, text = {0};
     struct fill_note note = {0};
-    bool ok = fill_note_take(b->opt.pipeline, b->index, &note, err);
+    bool ok = fill_note_take(b->opt.pipeline, b->index, b->opt.start, &note, err);
 
     if (!note.anywhere && !b->opt.asked_buckets)
         b->opt.buckets = 1;
@@ -198,6 +199,7 @@ static bool tell_others(struct index_build *b, struct err *err)
     buf_printf(&name, STORE_FILL "%s", b->index);
     fill_note_append(&text, &note);
     ok = ok && store_put_value(b->opt.store, buf_str(&name), buf_str(&text), err);
+    b->anywhere = note.anywhere;
     fill_note_fini(&note);
     buf_free(&name);
     buf_free(&text);
@@ -210,12 +212,12 @@ static bool divide(struct index_build *b, struct err *err)
     struct arena *a = arena_new();
     struct stored_job *buckets = NULL;
     size_t n = 0;
-    bool ok = load_buckets(b, a, &buckets, &n, err);
+    bool ok = tell_others(b, err) && load_buckets(b, a, &buckets, &n, err);
 
     for (size_t i = 0; i < n; i++)
         b->resumed = b->resumed || buckets[i].cursor.len > 0;
     if (ok && n == 0) {
-        ok = tell_others(b, err) && divide_rows(b, a, err);
+        ok = divide_rows(b, a, err);
         FAILPOINT(build_divided);
     }
     arena_free(a);
@@ -263,13 +265,20 @@ static bool is_elsewhere(const struct index_build *b, const struct stored_job *j
     return is;
 }
 
+/* A foreign key may have come. */
+static bool tell_again(struct index_build *b, struct err *err)
+{
+    return !b->anywhere || !pipeline_has_cascades(b->opt.pipeline, str_from(b->index)) ||
+           tell_others(b, err);
+}
+
 static bool look(struct index_build *b, bool *filled, struct err *err)
 {
     struct arena *a = arena_new();
     struct stored_job *buckets = NULL;
     struct bucket_sum sum = {0};
     size_t n = 0;
-    bool ok = load_buckets(b, a, &buckets, &n, err);
+    bool ok = tell_again(b, err) && load_buckets(b, a, &buckets, &n, err);
 
     for (size_t i = 0; i < n; i++) {
         bucket_sum_add(&sum, buckets[i].state, buckets[i].error, buckets[i].rows_done,

@@ -87,14 +87,16 @@ static struct chunk_note *note_chunk(struct index_fill *f, const struct loader_p
  */
 static bool bury(struct index_fill *f, struct target *t, const struct loaded *d)
 {
-    return f->opt.dead(f->opt.ctx, &(struct dead_letter_note){.target = t,
-                                                              .id = d->id,
-                                                              .routing = d->routing,
-                                                              .key = d->key,
-                                                              .version = f->opt.start,
-                                                              .op = DOC_INDEX,
-                                                              .reason = str_from(d->err->msg),
-                                                              .attempts = 1});
+    return f->opt.dead(f->opt.ctx,
+                       &(struct dead_letter_note){.target = t,
+                                                  .id = d->id,
+                                                  .routing = d->routing,
+                                                  .key = d->key,
+                                                  .version = f->opt.start,
+                                                  .op = DOC_INDEX,
+                                                  .reason = str_from(d->err->msg),
+                                                  .attempts = 1},
+                       &f->stop);
 }
 
 bool fill_submit(struct index_fill *f, struct target *t, const struct loader_page *page,

@@ -151,7 +151,7 @@ static bool is_to_give_up(struct index_fill *f, struct err *err)
         return false;
     if (f->failing_ms == 0)
         f->failing_ms = now;
-    if (err->kind == ERR_REJECT && now - f->failing_ms < GIVE_UP_MS)
+    if (err->kind == ERR_REJECT)
         err->kind = ERR_RETRY;
     f->gave_up = err->kind == ERR_RETRY && now - f->failing_ms >= GIVE_UP_MS;
     return f->gave_up;
@@ -361,7 +361,7 @@ static void *fill_main(void *arg)
 
     if (ok || err.kind != ERR_STOP)
         end(f, ok ? NULL : &err);
-    else if (!store(f, BUCKET_INIT, STR(""), &saved))
+    else if (!store(f, BUCKET_INIT, f->gave_up ? str_from(err.msg) : STR(""), &saved))
         log_failure(LOG_INFO, &saved, "could not store the cursor of the index build",
                     KV("index", (const char *)f->index));
     if (!stop_is_set(&f->stop))

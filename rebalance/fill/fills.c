@@ -5,9 +5,11 @@
 #include "rebalance/fill/index_fill.h"
 #include "src/base/clock.h"
 #include "src/base/lock.h"
+#include "src/base/log.h"
 #include "src/base/mem.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define LOOK_MS    1000
 #define STALLED_MS 120000
@@ -153,13 +155,25 @@ void fills_remove(struct fills *all, bool (*match)(void *ctx, const struct index
 
 /* ---- versions that are left to others ---- */
 
-static void avoid(struct fills *all, const struct index_fill *f) NEEDS(all->lock)
+static void avoid_version(struct fills *all, struct str alias, uint64_t number) NEEDS(all->lock)
 {
     struct avoided *a = mem_alloc(1, sizeof(*a));
 
-    *a = (struct avoided){mem_copy(index_fill_alias(f)), index_fill_number(f),
-                          clock_mono_ms() + AVOID_MS, all->avoided};
+    *a = (struct avoided){strndup(alias.ptr, alias.len), number, clock_mono_ms() + AVOID_MS,
+                          all->avoided};
     all->avoided = a;
+}
+
+static void avoid(struct fills *all, const struct index_fill *f) NEEDS(all->lock)
+{
+    avoid_version(all, str_from(index_fill_alias(f)), index_fill_number(f));
+}
+
+void fills_avoid(struct fills *all, struct str alias, uint64_t number)
+{
+    lock_acquire(&all->lock);
+    avoid_version(all, alias, number);
+    lock_release(&all->lock);
 }
 
 bool fills_avoids(struct fills *all, struct str alias, uint64_t number)
@@ -200,6 +214,9 @@ void fills_remove_stalled(struct fills *all)
     lock_acquire(&all->lock);
     for (struct fill_entry *e = all->first; e != NULL; e = e->next)
         if (!e->over && has_stalled(e)) {
+            log_warn("a bucket is given back, as nothing of it was written here for long",
+                     KV("index", index_fill_alias(e->fill)),
+                     KV("version", index_fill_number(e->fill)));
             avoid(all, e->fill);
             e->over = true;
         }

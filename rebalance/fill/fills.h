@@ -45,6 +45,8 @@ size_t fills_reap(struct fills *all);
  * long.  Blocks.  Under admin_lock.
  */
 void fills_remove_stalled(struct fills *all);
+/* Leave the version to others for a while. */
+void fills_avoid(struct fills *all, struct str alias, uint64_t number);
 /* Whether a fill of the version has stalled or given up here lately, where others may go on. */
 bool fills_avoids(struct fills *all, struct str alias, uint64_t number) MUST_CHECK;
 

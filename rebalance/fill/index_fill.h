@@ -27,6 +27,7 @@ struct delivery;
 struct fill_source;
 struct index_fill;
 struct pipeline;
+struct stop;
 struct store;
 struct stored_job;
 
@@ -46,9 +47,9 @@ struct index_fill_options {
     void *ctx;
     /*
      * Keeps a dead letter for a row that makes no document. Blocks until it is durable. Returns
-     * false if the daemon stops first: then it is not kept.
+     * false if the token is set first: then it is not kept.
      */
-    bool (*dead)(void *ctx, const struct dead_letter_note *note);
+    bool (*dead)(void *ctx, const struct dead_letter_note *note, struct stop *stop);
     /* Called on the fill's thread when it has ended by itself. */
     void (*done)(void *ctx, struct index_fill *f);
 };

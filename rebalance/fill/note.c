@@ -47,15 +47,29 @@ static void say(struct fill_note *n, struct str why)
     buf_append(&n->why, why);
 }
 
-bool fill_note_take(struct pipeline *p, const char *index, struct fill_note *n, struct err *err)
+/* Everything that was read up to the start, or later; whether other nodes can wait for it. */
+static bool take_position(struct pipeline *p, uint64_t start, struct fill_note *n,
+                          struct err *err)
+{
+    bool complete;
+    const uint64_t read = read_position_get(pipeline_read_position(p), &n->gtids, &complete);
+
+    n->gtid = pipeline_has_gtid(p);
+    if (!n->gtid || !complete || n->gtids.len == 0)
+        say(n, STR("its server's transactions have no GTIDs for other nodes to wait for"));
+    return read + READ_POSITION_GAP >= start ||
+           err_set(err, ERR_RETRY,
+                   "the stream has not reached the position from which the build reads");
+}
+
+bool fill_note_take(struct pipeline *p, const char *index, uint64_t start, struct fill_note *n,
+                    struct err *err)
 {
     char identity[IDENTITY_CAP] = "";
     size_t n_targets;
     struct target **list = version_targets(p, index, &n_targets, err);
-    const bool ok = n_targets > 0;
-    bool complete;
 
-    *n = (struct fill_note){.anywhere = true, .gtid = pipeline_has_gtid(p)};
+    *n = (struct fill_note){.anywhere = true};
     for (size_t i = 0; i < n_targets; i++)
         if (plan_n_topics(((const struct reading *)list[i]->plan)->plan) > 1)
             say(n, STR("its documents show tables of several topics"));
@@ -63,7 +77,6 @@ bool fill_note_take(struct pipeline *p, const char *index, struct fill_note *n, 
         say(n, STR("foreign keys change its rows, and the binlog does not say so"));
     (void)pipeline_identity(p, identity, sizeof(identity));
     buf_append(&n->identity, str_from(identity));
-    (void)read_position_get(pipeline_read_position(p), &n->gtids, &complete);
     version_targets_free(list, n_targets);
-    return ok;
+    return n_targets > 0 && take_position(p, start, n, err);
 }

@@ -41,8 +41,11 @@ void fill_note_fini(struct fill_note *n);
 void fill_note_append(struct buf *json, const struct fill_note *n);
 /* Returns false if it is no note. End with fill_note_fini() then, too. */
 bool fill_note_read(struct str json, struct fill_note *n) MUST_CHECK;
-/* What the pipeline's owner tells now. ERR_RETRY: it does not follow the version yet. */
-bool fill_note_take(struct pipeline *p, const char *index, struct fill_note *n,
+/*
+ * What the pipeline's owner tells now. ERR_RETRY: it does not follow the version yet, or has
+ * not read up to `start`, the position from which the stream writes to it.
+ */
+bool fill_note_take(struct pipeline *p, const char *index, uint64_t start, struct fill_note *n,
                     struct err *err) MUST_CHECK;
 
 struct fill_source *fill_source_here(struct pipeline *p,

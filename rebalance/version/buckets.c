@@ -33,7 +33,7 @@ static void on_fill_done(void *ctx, struct index_fill *f)
     stop_nudge(&co->stop);
 }
 
-static bool on_fill_dead(void *ctx, const struct dead_letter_note *note)
+static bool on_fill_dead(void *ctx, const struct dead_letter_note *note, struct stop *stop)
 {
     struct coordinator *co = MAGIC_CAST(coordinator, ctx);
     struct err err = {0};
@@ -42,7 +42,7 @@ static bool on_fill_dead(void *ctx, const struct dead_letter_note *note)
         if (err.kind == ERR_STOP) /* another node has the bucket */
             return false;
         log_failure(LOG_ERROR, &err, "could not store a dead letter, trying again");
-        if (stop_wait(&co->stop, 500))
+        if (stop_wait(stop, 500))
             return false;
     }
     delivery_note_dead(co->delivery, str_from(note->target->index), note->routing, note->id,
@@ -77,7 +77,9 @@ struct filled {
     struct pipeline *pipeline; /* of its build, if it runs here; else NULL */
     struct fill_note note;
     size_t n_open;
-    size_t sharers; /* fills that may share its limit of rows, on all nodes */
+    size_t sharers;             /* fills that may share its limit of rows, on all nodes */
+    struct fill_source *source; /* once a bucket was to be filled here ... */
+    struct buf shapes;          /* ... and what it was made of, if we do not follow the topic */
 };
 
 static bool is_of(const struct stored_job *job, const struct stored_version *v,
@@ -131,15 +133,24 @@ static bool open_away(struct coordinator *co, const struct filled *f, struct buf
     return ok;
 }
 
-static bool open_source(struct coordinator *co, const struct filled *f, struct buf *shapes,
-                        struct fill_source **out, struct err *err)
+/* What this node reads the version with. If it cannot, others may. */
+static bool open_source(struct coordinator *co, struct filled *f) NEEDS(co->admin_lock)
 {
     struct buf index = {0};
+    struct err err = {0};
 
-    if (f->pipeline == NULL)
-        return open_away(co, f, shapes, out, err);
+    if (f->source != NULL)
+        return true;
+    if (f->pipeline == NULL) {
+        if (open_away(co, f, &f->shapes, &f->source, &err))
+            return true;
+        fills_avoid(co->fills, f->v->index, f->v->number);
+        log_failure(LOG_WARN, &err, "this node cannot fill a version for now",
+                    KV("index", f->v->index), KV("version", f->v->number));
+        return false;
+    }
     coordinator_index_name(&index, f->v->index, f->v->number);
-    *out = fill_source_here(f->pipeline, index.ptr);
+    f->source = fill_source_here(f->pipeline, index.ptr);
     buf_free(&index);
     return true;
 }
@@ -156,9 +167,8 @@ static void note_node(struct coordinator *co, const struct stored_version *v)
                     KV("index", v->index), KV("version", v->number));
 }
 
-static void run_fill(struct coordinator *co, const struct filled *f, struct fill_source *source,
-                     struct str shapes, const struct stored_job *job, uint64_t term)
-    NEEDS(co->admin_lock)
+static void run_fill(struct coordinator *co, const struct filled *f,
+                     const struct stored_job *job, uint64_t term) NEEDS(co->admin_lock)
 {
     const struct job_parameters p = job_parameters_read(f->build->parameters);
     struct buf index = {0}, alias = {0};
@@ -168,9 +178,9 @@ static void run_fill(struct coordinator *co, const struct filled *f, struct fill
     buf_append(&alias, f->v->index);
     fill = index_fill_new(&(struct index_fill_options){.store = co->opt.store,
                                                        .delivery = co->delivery,
-                                                       .source = source,
+                                                       .source = f->source,
                                                        .node = str_from(co->identity.uuid),
-                                                       .shapes = shapes,
+                                                       .shapes = buf_str(&f->shapes),
                                                        .alias = alias.ptr,
                                                        .index = index.ptr,
                                                        .start = f->v->start,
@@ -217,21 +227,16 @@ static bool take(struct coordinator *co, const struct round *r, struct stored_jo
 static bool start_fill(struct coordinator *co, const struct round *r, const struct filled *f,
                        struct stored_job *job) NEEDS(co->admin_lock)
 {
-    struct fill_source *source = NULL;
-    struct buf shapes = {0};
     struct err err = {0};
     bool taken = false;
     uint64_t term;
-    const bool ok =
-        open_source(co, f, &shapes, &source, &err) && take(co, r, job, &term, &taken, &err);
+    const bool ok = take(co, r, job, &term, &taken, &err);
 
     if (ok && taken)
-        run_fill(co, f, source, buf_str(&shapes), job, term);
+        run_fill(co, f, job, term);
     if (!ok)
         log_failure(LOG_WARN, &err, "a bucket cannot be filled here yet",
                     KV("index", f->v->index), KV("bucket", (uint64_t)job->bucket));
-    fill_source_unref(source);
-    buf_free(&shapes);
     return ok && taken;
 }
 
@@ -241,6 +246,7 @@ struct selection {
     const struct stored_version *v;
     const struct pipeline *pipeline; /* with v NULL: that use it; NULL too: all */
     struct str shapes;               /* of an away source: made of others; empty: any */
+    bool away;                       /* only those that do not use the topic's pipeline */
     size_t n;                        /* how many at most */
 };
 
@@ -256,6 +262,8 @@ static bool is_selected(void *ctx, const struct index_fill *f)
         return false;
     if (s->shapes.len > 0 &&
         (index_fill_pipeline(f) != NULL || index_fill_has_shapes(f, s->shapes)))
+        return false;
+    if (s->away && index_fill_pipeline(f) != NULL)
         return false;
     s->n--;
     return true;
@@ -286,18 +294,25 @@ void coordinator_ask_fills_to_stop(struct coordinator *co)
 
 /* ---- each version ---- */
 
-/* A change of the tables makes other plans: whoever does not follow the topic begins again. */
+/*
+ * A change of the tables makes other plans: whoever does not follow the topic begins again. So
+ * does who has taken the topic over since, and knows more by its pipeline.
+ */
 static void stop_outdated(struct coordinator *co, const struct filled *f) NEEDS(co->admin_lock)
 {
+    struct selection which = {.v = f->v, .away = true, .n = SIZE_MAX};
     struct buf shapes = {0};
     struct err err = {0};
     bool found = false;
 
-    if (f->pipeline == NULL &&
-        store_load_shapes(co->opt.store, f->v->index, f->v->number, &shapes, &found, &err) &&
-        found)
-        fills_remove(co->fills, is_selected,
-                     &(struct selection){.v = f->v, .shapes = buf_str(&shapes), .n = SIZE_MAX});
+    if (f->pipeline == NULL) {
+        if (!store_load_shapes(co->opt.store, f->v->index, f->v->number, &shapes, &found,
+                               &err) ||
+            !found || shapes.len == 0)
+            return;
+        which.shapes = buf_str(&shapes);
+    }
+    fills_remove(co->fills, is_selected, &which);
     buf_free(&shapes);
 }
 
@@ -348,6 +363,9 @@ static bool look_at(struct coordinator *co, const struct round *r,
 
     buf_free(&name);
     buf_free(&text);
+    if (f->pipeline == NULL && known && !f->note.anywhere)
+        fills_remove(co->fills, is_selected,
+                     &(struct selection){.v = v, .away = true, .n = SIZE_MAX});
     return f->pipeline != NULL || (known && f->note.anywhere && r->n_nodes > 0 &&
                                    !fills_avoids(co->fills, v->index, v->number));
 }
@@ -368,7 +386,7 @@ static void fill_version(struct coordinator *co, const struct round *r, struct f
         fills_remove(co->fills, is_selected, &(struct selection){.v = f->v, .n = n - most});
     for (size_t i = 0; i < r->n_jobs && n < most; i++)
         if (is_of(&r->jobs[i], f->v, JOB_BUCKET) && is_open(&r->jobs[i]) &&
-            is_free(co, r, &r->jobs[i]))
+            is_free(co, r, &r->jobs[i]) && open_source(co, f))
             n += start_fill(co, r, f, &r->jobs[i]);
     fills_each(co->fills, set_share, &(struct sharing){f->v, p.rate, f->sharers});
 }
@@ -436,6 +454,8 @@ static void look(struct coordinator *co, struct catalogue *c) NEEDS(co->admin_lo
         if (look_at(co, &r, &c->versions[i], &f))
             fill_version(co, &r, &f);
         fill_note_fini(&f.note);
+        fill_source_unref(f.source);
+        buf_free(&f.shapes);
     }
     cluster_view_free(&r.view);
     arena_free(r.arena);

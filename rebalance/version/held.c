@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "rebalance/fill/fills.h"
 #include "rebalance/version/builds.h"
 #include "rebalance/version/held.h"
 
@@ -44,6 +45,16 @@ static bool is_paused(const struct hold *h)
     return h->is.why.origin != NULL && strcmp(h->is.why.origin, DELIVERY_PAUSED) == 0;
 }
 
+/* We fill a part of another node's version. */
+static bool is_filled_here(struct coordinator *co, const struct hold *h)
+{
+    struct str alias;
+    uint64_t number;
+
+    return coordinator_split_index_name(h->index.ptr, &alias, &number) &&
+           fills_n(co->fills, alias, number) > 0;
+}
+
 /* A topic that another node took leaves holds behind.  A pause counts at every node. */
 static size_t keep_ours(struct coordinator *co, struct hold *list, size_t n)
 {
@@ -52,7 +63,7 @@ static size_t keep_ours(struct coordinator *co, struct hold *list, size_t n)
     for (size_t i = 0; i < n; i++)
         if (is_ours(co, &list[i]))
             list[n_ours++] = list[i];
-        else if (!is_paused(&list[i]))
+        else if (!is_paused(&list[i]) && !is_filled_here(co, &list[i]))
             delivery_end_hold(co->delivery, list[i].index);
     return n_ours;
 }

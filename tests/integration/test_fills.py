@@ -277,6 +277,28 @@ def test_rows_of_which_another_node_can_make_no_document_are_dead_letters(w):
     m.end()
 
 
+def test_documents_that_the_engine_refuses_from_another_node_are_dead_letters(w):
+    m = Fills(w, rows=10, nodes=2, topics=2)
+    m.big = f"{m.schemas[0]}.part"
+    m.w.db.sql(f"CREATE TABLE {m.big} (id INT PRIMARY KEY, code VARCHAR(20))")
+    m.tables.append((m.schemas[0], "part"))
+    made = m.definitions()
+    made["tables"][-1]["columns"] = ["id", {"name": "code", "type": "integer"}]
+    m.nodes[0].write("definitions.yaml", yaml.safe_dump(made, sort_keys=False))
+    m.start()
+    m.nodes[0].build(m.big)
+    m.w.db.sql(f"INSERT INTO {m.big} SELECT n, IF(n % 200 = 7, 'abc', n) FROM {numbers(4)} WHERE n < 4000")
+    index = f"{m.w.schema}-{m.schemas[0]}-part"
+    m.create("--buckets", "8", "--rate", "300")
+    wait_until("both nodes fill buckets", lambda: len({b["node"] for b in m.buckets("running")}) == 2, 30, 0.05)
+    m.set_rate(0)
+    m.wait_over()
+    letters = [letter for letter in m.alive().json("dead-letter", "list")["items"] if letter["index"].endswith(f"{index}_v2")]
+    if list(m.w.engine.ask("GET", f"/_alias/{index}")) != [f"{index}_v2"] or len(letters) != 20:
+        raise Failed(f"{len(letters)} dead letters, not 20; {m.log()}")
+    m.end()
+
+
 def test_a_node_that_cannot_read_the_table_gives_its_buckets_back(w):
     m = Fills(w, rows=6000, nodes=2, topics=2, cut=True).start()
     m.create("--buckets", "8", "--rate", "200")

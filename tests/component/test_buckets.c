@@ -383,7 +383,7 @@ static const char *borders_of(const char *const *sql, size_t n, const char *by, 
     const struct borders_wish wish = {.by = str_from(by), .n = wished};
     struct bucket_table t;
     struct err err = {0};
-    static char message[ERR_MSG_MAX];
+    static char message[ERR_MSG_MAX], index[100];
 
     bucket_table_make(&t, sql, n, 1);
 
@@ -394,6 +394,9 @@ static const char *borders_of(const char *const *sql, size_t n, const char *by, 
              !found                 ? err.msg
              : out->why_not != NULL ? out->why_not
                                     : "");
+    snprintf(index, sizeof(index), "%.*s", found ? (int)out->index.len : 0,
+             found ? out->index.ptr : "");
+    out->index = str_from(index); /* outlives the table's arena */
     bucket_table_free(&t);
     return message;
 }

@@ -309,7 +309,7 @@ void coordinator_ask_builds_to_stop(struct coordinator *co)
 }
 
 /* If the build ends while we stop it, its own outcome counts. */
-static void stop_build(struct coordinator *co, struct index_build *b)
+static void stop_build(struct coordinator *co, struct index_build *b) NEEDS(co->admin_lock)
 {
     coordinator_stop_fills(co, str_from(index_build_alias(b)), index_build_number(b));
     index_build_stop(b);

@@ -86,8 +86,9 @@ def choose_held(m):
 
 def die_in_clean(m, eye, victim):
     """A node that is to give everything back is held while it does."""
-    held = choose_held(m)
+    held, before = choose_held(m), eye.state()["session"]
     restart_held(held, "topic_saved")
+    wait_until("the cluster has noticed", lambda: eye.state()["session"] > before)  # what was normal before is no answer
     eye.wait_normal(m, m.nodes)
     helper = min(m.nodes, key=id_of)
     helper.command("node", "evacuate", held.config["node_name"], "--yes", "--no-wait")

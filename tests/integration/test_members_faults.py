@@ -293,7 +293,9 @@ def test_f55_a_late_joiner_and_a_second_leader_during_a_rebalance(w):
     load = Load(m)
     with m.kazoo() as client:
         eye, held = Eye(client), max(m.nodes[:3], key=id_of)
+        before = eye.state()["session"]
         restart_held(held, "topic_saved")
+        wait_until("the cluster has noticed", lambda: eye.state()["session"] > before)
         eye.wait_normal(m, m.nodes[:3])
         min(m.nodes[:3], key=id_of).command("node", "evacuate", held.config["node_name"], "--yes", "--no-wait")
         wait_until("it gives back", lambda: eye.phase(held) == "CLEAN", 20, 0.01)

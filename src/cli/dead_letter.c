@@ -11,6 +11,28 @@
 
 static const char *const which[] = {"topic", "table", "index", "reason"};
 
+struct page_table {
+    struct render_style style;
+    const struct render_column *columns;
+    size_t n;
+};
+
+/* A page of a list, and where the next one begins. */
+static void view_page(struct buf *out, struct str json, const char *none,
+                      const struct page_table *t)
+{
+    struct str items, last;
+
+    if (!json_find(json, "/items", &items))
+        return;
+    if (items.len <= 2)
+        buf_append(out, str_from(none));
+    else
+        render_table(out, t->style, items, t->columns, t->n);
+    if (json_find(json, "/more_after", &last))
+        buf_printf(out, "there are more: --after %" STR_FMT "\n", STR_ARG(last));
+}
+
 static void view_letters(struct buf *out, struct render_style style, struct str json)
 {
     static const struct render_column columns[] = {
@@ -26,16 +48,8 @@ static void view_letters(struct buf *out, struct render_style style, struct str 
         {"GTID", "/gtid", RENDER_TEXT},
         {"REASON", "/reason", RENDER_TEXT},
     };
-    struct str items, last;
-
-    if (!json_find(json, "/items", &items))
-        return;
-    if (items.len <= 2)
-        buf_append(out, STR("no dead letters\n"));
-    else
-        render_table(out, style, items, columns, ARRAY_LEN(columns));
-    if (json_find(json, "/more_after", &last))
-        buf_printf(out, "there are more: --after %" STR_FMT "\n", STR_ARG(last));
+    view_page(out, json, "no dead letters\n",
+              &(struct page_table){style, columns, ARRAY_LEN(columns)});
 }
 
 int command_dead_letter_list(const struct invocation *inv)
@@ -150,16 +164,8 @@ static void view_snapshots(struct buf *out, struct render_style style, struct st
         {"STATUS", "/status", RENDER_TEXT},
         {"UPDATED", "/updated", RENDER_TEXT},
     };
-    struct str items, last;
-
-    if (!json_find(json, "/items", &items))
-        return;
-    if (items.len <= 2)
-        buf_append(out, STR("no delayed changes\n"));
-    else
-        render_table(out, style, items, columns, ARRAY_LEN(columns));
-    if (json_find(json, "/more_after", &last))
-        buf_printf(out, "there are more: --after %" STR_FMT "\n", STR_ARG(last));
+    view_page(out, json, "no delayed changes\n",
+              &(struct page_table){style, columns, ARRAY_LEN(columns)});
 }
 
 int command_delayed_list(const struct invocation *inv)

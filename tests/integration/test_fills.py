@@ -138,11 +138,11 @@ class Fills(Members):
 def test_all_nodes_fill_a_build_under_load_and_its_alias_moves_once(w):
     m = Fills(w).start()
     load = Load(m)
-    m.create("--buckets", "9", "--rate", "8000")
+    m.create("--buckets", "20", "--rate", "8000")  # more than the nodes fill at once
     wait_until("each node fills a bucket", lambda: len({b["node"] for b in m.buckets("running")}) == 3, 30, 0.05)
     wait_until("some are done and others not", lambda: m.buckets("done") and (m.buckets("running") or m.buckets("init")), 30, 0.05)
     build, buckets = m.build()
-    if len(buckets) != 9 or build["buckets"] != 9 or build["rows_done"] > build["rows_total"]:
+    if len(buckets) != 20 or build["buckets"] != 20 or build["rows_done"] > build["rows_total"]:
         raise Failed(f"{build} {buckets}")
     m.wait_over()
     load.end()

@@ -3,6 +3,7 @@
 #include "rebalance/version/build.h"
 
 #include "rebalance/dead_letter/letters.h"
+#include "rebalance/dead_letter/replay.h"
 #include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/version/buckets.h"
@@ -40,14 +41,24 @@ static void on_build_done(void *ctx, struct index_build *b, const struct err *er
     stop_nudge(&co->stop);
 }
 
+/*
+ * Delivery here knew nothing of the dead letters of other nodes when it wrote their documents
+ * later: those that are right by now would keep them.
+ */
 static bool on_filled_elsewhere(void *ctx, const char *alias, struct err *err)
 {
     struct coordinator *co = MAGIC_CAST(coordinator, ctx);
     struct catalogue *c = coordinator_catalogue(co);
     const struct stored_version *v = catalogue_version(c, str_from(alias), STR("changing"));
-    const bool ok = v == NULL || coordinator_note_letters(co, v->topic, err);
+    struct buf index = {0};
+    bool ok = v == NULL || coordinator_note_letters(co, v->topic, err);
 
+    if (v != NULL) {
+        coordinator_index_name(&index, v->index, v->number);
+        ok = ok && coordinator_want_replay(co, buf_str(&index), err);
+    }
     catalogue_unref(c);
+    buf_free(&index);
     return ok;
 }
 

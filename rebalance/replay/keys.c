@@ -27,7 +27,8 @@ static const char *const texts[N_STATEMENTS] = {
         "INSERT OR IGNORE INTO related (member, place, how, key) VALUES (?1, ?2, ?3, ?4)",
     [NEXT_ROWS] = "SELECT id, member, place, how, key FROM related WHERE id > ?1"
                   " ORDER BY id LIMIT ?2",
-    [COUNT] = "SELECT COUNT(*) FROM document WHERE id <= ?1",
+    /* Ids have no gaps: none goes, and one that is there already takes none. */
+    [COUNT] = "SELECT IFNULL(MAX(id), 0) FROM document WHERE id <= ?1",
     [GET] = "SELECT content FROM note WHERE name = ?1",
     [PUT] = "INSERT OR REPLACE INTO note (name, content) VALUES (?1, ?2)",
 };

@@ -90,3 +90,48 @@ def wait_equal(database, engine, path, tables=None, seconds=30, alive=None, abse
             alive()
         let_pass("until it looks again", pause)
         pause = min(pause * 2, 1)
+
+
+# -- an index that is too large for the memory
+
+
+STEP = 5000  # ids at a time; the engine gives 10,000 documents of one search
+
+
+def unequal_ranges(database, engine, path, table, column):
+    """[report] of each range of a column of whole numbers, which its documents show, too, in which not all is equal."""
+    definitions = oracle.Definitions([path])
+    index, connection = index_of(definitions.tables[table]), database.connect(conv={})
+    try:
+        seer = oracle.Oracle(connection, definitions)
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT MIN({column}), MAX({column}) FROM {table}")
+            low, high = map(int, cursor.fetchone())
+        count, found, reports = engine.count(index), 0, []  # it refreshes
+        for start in range(low, high + 1, STEP):
+            n, report = verdict_of_range(seer, engine, table, index, column, start)
+            found += n
+            reports += [report] if report else []
+    finally:
+        connection.close()
+    return reports + ([f"{table} in {index}: {count} documents, of which {found} are of rows"] if count != found else [])
+
+
+def verdict_of_range(seer, engine, table, index, column, start):
+    """How many documents there are, and what differs, or None."""
+    expected = {key: document for key, document in seer.documents(table, among=f"{column} >= {start} AND {column} < {start + STEP}")
+                if not isinstance(document, oracle.DeadLetter)}
+    hits = engine.ask("POST", f"/{index}/_search", {"size": 2 * STEP, "query": {"range": {column: {"gte": start, "lt": start + STEP}}}})
+    actual = {hit["_id"]: oracle.without_ours(hit["_source"]) for hit in hits["hits"]["hits"]}
+    report = io.StringIO()
+    equal = oracle.compare(expected, actual, show=3, out=report)
+    return len(actual), None if equal else f"{table} in {index} from {column} {start} on: {report.getvalue()}"
+
+
+def wait_equal_in_ranges(database, engine, path, table, column="id", seconds=60):
+    """As wait_equal() for a table of any size, while the database is still; each look takes a while."""
+    end = time.monotonic() + seconds
+    while reports := unequal_ranges(database, engine, path, table, column):
+        if time.monotonic() > end:
+            raise Failed(f"not equal within {seconds} s, in {len(reports)} ranges:\n" + "".join(reports[:5]))
+        let_pass("until it looks again", 1)

@@ -290,13 +290,13 @@ class Oracle:
         return [{name: cell.decode() if isinstance(cell, bytes) else None if cell is None else str(cell)
                  for name, cell in zip(table.columns, row.values())} for row in table.cursor.fetchall()]
 
-    def documents(self, name, keys=None):
-        """Yields (_id, document or DeadLetter) of every row, or of those whose _id is in keys."""
-        for _, _id, document in self.rows_and_documents(name, self.definitions.tables[name]):
+    def documents(self, name, keys=None, among=''):
+        """Yields (_id, document or DeadLetter) of every row, or of those whose _id is in keys, or that the condition is true of."""
+        for _, _id, document in self.rows_and_documents(name, self.definitions.tables[name], among=among):
             if keys is None or _id in keys:
                 yield _id, document
 
-    def rows_and_documents(self, name, definition, prefix=''):
+    def rows_and_documents(self, name, definition, prefix='', among=''):
         """Yields (row, _id, document or DeadLetter) of every row of the table that has one; its _ids begin with prefix."""
         table = self.table(name)
         contract = Contract(self.definitions.topic_of(name))
@@ -305,6 +305,7 @@ class Oracle:
         condition += ''.join(f' AND {quote(c.name)} IS NOT NULL' for c in key)
         if definition.get('soft_delete'):
             condition += self.not_deleted(**definition['soft_delete'])
+        condition += f' AND ({among})' if among else ''
         for row in self.rows(table, condition):
             _id = prefix + self.id_of(contract, key, row)
             try:

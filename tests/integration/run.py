@@ -3,7 +3,7 @@
 
     run.py [--server mariadb|mariadb11|mysql8|mysql9] [--option=--NAME=VALUE...] [--engine opensearch2|opensearch3]
            [--coordination zookeeper] [--seed N] [--jobs N] [--only WORD...] [--kills N] [--failpoints N] [--seeds N] [--damage N] [--slow SECONDS]
-           [--minutes N] [--list]
+           [--minutes N] [--rows N] [--list]
 
 A test is a function test_... of a module test_....py beside this file, or one that its more_tests(options)
 gives by name; it gets a World.  --only takes
@@ -11,7 +11,7 @@ tests whose name (module.function) contains one of the words; the modules test_k
 only so, or where --kills says how often the daemon is killed at random moments, and --failpoints how
 often at failpoints.  --seeds makes tests of so many random schemas, from --seed on (test_shapes); --damage
 has verify find so many damaged documents of each kind; --slow has the engine be slow for so long (faults.f61);
---minutes makes tests that go on for so long (members_full).
+--minutes makes tests that go on for so long (members_full); --rows has five nodes build so many rows (large_build).
 A module with NODES = n has its tests run one after another against a search cluster of n nodes.
 With --coordination zookeeper each daemon is the only node of a cluster, with its store on the server that it follows.
 Every database server is started with the --option given.  --jobs tests run at a time, each in a lane
@@ -37,7 +37,7 @@ import world
 HERE = os.path.dirname(os.path.abspath(__file__))
 LIMIT = 900  # seconds; a test that takes longer hangs
 # Modules with long tests, which begin first, so that no lane is left with one at the end.
-LONG = "campaign", "kill", "members_kill", "shapes", "nodes", "memory", "held", "servers", "faults", "failover", "builds", "alter", "cascades", "log_faults", "images", "hidden"
+LONG = "campaign", "kill", "members_kill", "large_build", "shapes", "nodes", "memory", "held", "servers", "faults", "failover", "builds", "alter", "cascades", "log_faults", "images", "hidden"
 
 
 class Interrupted(BaseException):
@@ -81,6 +81,7 @@ def arguments(given):
     parser.add_argument("--damage", type=int, default=20)
     parser.add_argument("--slow", type=int, default=20)
     parser.add_argument("--minutes", type=int, default=0)
+    parser.add_argument("--rows", type=int, default=0)
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--lane", help=argparse.SUPPRESS)  # be that of this folder
     return parser.parse_args(given)
@@ -92,7 +93,7 @@ def arguments(given):
 def run_one(name, function, options):
     """The report or None when it passed, and whether what it leaves is unfit for another test."""
     kills = {"kill": options.kills, "members_kill": 4 * (options.kills or 40), "campaign": options.failpoints}.get(name.split(".")[0], 0)
-    faulthandler.dump_traceback_later(LIMIT + 3 * kills + 2 * options.slow + 2 * options.damage + 120 * options.minutes, exit=True)
+    faulthandler.dump_traceback_later(getattr(function, "limit", LIMIT) + 3 * kills + 2 * options.slow + 2 * options.damage + 120 * options.minutes, exit=True)
     stage, failure = world.World(name, options, nodes_of(function)), None
     try:
         function(stage)

@@ -13,6 +13,7 @@
 #include "rebalance/version/version_drop.h"
 
 #include "src/base/arena.h"
+#include "src/base/failpoint.h"
 #include "src/base/mem.h"
 
 #include <inttypes.h>
@@ -226,6 +227,7 @@ bool coordinator_delete_table(struct coordinator *co, struct str table, struct s
         look(co, &g, &d, &c, err) && no_alias_leads_to(co, &g, err) && do_it(co, &g, &c, err);
 
     if (ok) {
+        FAILPOINT(table_forgotten);
         end_drops(co, &g, &later);
         answer(json, &g, &later);
     }

@@ -199,6 +199,7 @@ static bool tell_others(struct index_build *b, struct err *err)
     buf_printf(&name, STORE_FILL "%s", b->index);
     fill_note_append(&text, &note);
     ok = ok && store_put_value(b->opt.store, buf_str(&name), buf_str(&text), err);
+    FAILPOINT(fill_noted);
     b->anywhere = note.anywhere;
     fill_note_fini(&note);
     buf_free(&name);

@@ -263,6 +263,7 @@ static bool put_page(struct delayed_run *r, struct page *p, struct err *err)
 
     const bool ok = r->at.level < p->n_tops ? put_level(r, p, err) : put_leads(r, p, err);
 
+    FAILPOINT(delayed_put);
     if (ok)
         wake_all(r->co);
     return ok;
@@ -270,7 +271,11 @@ static bool put_page(struct delayed_run *r, struct page *p, struct err *err)
 
 static bool end_run(struct delayed_run *r, struct err *err)
 {
-    return store_end_snapshot_run(r->co->opt.store, &r->owner, r->at.id, clock_wall_ms(), err);
+    const bool ok =
+        store_end_snapshot_run(r->co->opt.store, &r->owner, r->at.id, clock_wall_ms(), err);
+
+    FAILPOINT(delayed_ended);
+    return ok;
 }
 
 bool delayed_run_step(struct delayed_run *r, enum delayed_step *how, struct err *err)

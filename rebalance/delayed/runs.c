@@ -7,6 +7,7 @@
 #include "rebalance/state/runs.h"
 
 #include "src/base/clock.h"
+#include "src/base/failpoint.h"
 #include "src/base/log.h"
 #include "src/base/map.h"
 #include "src/base/mem.h"
@@ -141,6 +142,7 @@ bool coordinator_begin_delayed(struct coordinator *co, struct arena *a, struct s
                                   err) &&
             (newest == 0 || store_position(co, p, newest, err)) &&
             store_begin_snapshot_run(co->opt.store, a, &owner, clock_wall_ms(), run, busy, err);
+    FAILPOINT(delayed_begun);
     run->topic = topic;
     if (ok && !*busy && run->n_all == 0) /* nothing waits, which is well */
         note_success(co, run);

@@ -364,6 +364,8 @@ static void *fill_main(void *arg)
     else if (!store(f, BUCKET_INIT, f->gave_up ? str_from(err.msg) : STR(""), &saved))
         log_failure(LOG_INFO, &saved, "could not store the cursor of the index build",
                     KV("index", (const char *)f->index));
+    else
+        FAILPOINT(bucket_returned);
     if (!stop_is_set(&f->stop))
         f->opt.done(f->opt.ctx, f);
     return NULL;

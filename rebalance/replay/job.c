@@ -66,8 +66,9 @@ static bool run_phase(struct replay *r, struct err *err)
     if (!ok)
         return false;
     r->phase++;
-    return replay_keys_put_number(r->keys, "phase", r->phase, err) && replay_save(r, err) &&
-           replay_show(r, NULL, true, err);
+    ok = replay_keys_put_number(r->keys, "phase", r->phase, err) && replay_save(r, err);
+    FAILPOINT(replay_phased);
+    return ok && replay_show(r, NULL, true, err);
 }
 
 static uint64_t progress_of(const struct replay *r)

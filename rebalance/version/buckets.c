@@ -13,6 +13,7 @@
 #include "rebalance/version/routes.h"
 #include "rebalance/version/shape.h"
 
+#include "src/base/failpoint.h"
 #include "src/base/log.h"
 #include "src/base/magic.h"
 #include "src/store/build_log.h"
@@ -232,6 +233,8 @@ static bool start_fill(struct coordinator *co, const struct round *r, const stru
     uint64_t term;
     const bool ok = take(co, r, job, &term, &taken, &err);
 
+    if (taken)
+        FAILPOINT(bucket_taken);
     if (ok && taken)
         run_fill(co, f, job, term);
     if (!ok)

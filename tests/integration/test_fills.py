@@ -6,7 +6,6 @@ import yaml
 
 from members import Load, Members
 from servers import Failed, wait_until
-from test_one_store import store_of
 
 ROWS = 30000
 
@@ -56,9 +55,6 @@ class Fills(Members):
 
     def id_of(self, node):
         return self.listed(node.config["node_name"])["id"]
-
-    def stored(self, *statements):
-        return self.w.db.sql(*statements, schema=store_of(self.w))
 
     def park(self):
         """The last bucket, which no node has yet, stays so; returns it."""

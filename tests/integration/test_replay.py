@@ -426,7 +426,7 @@ def test_a_replay_that_is_killed_at_any_step_is_done_to_its_end(w):
     on(w, at(AFTER), "UPDATE item SET name = 'later' WHERE id = 1")
     w.equal(daemon)
     last = None
-    for point in ("replay_read:4", "replay_written:1", "replay_written:2", "replay_reported:1"):
+    for point in ("replay_read:4", "replay_phased:1", "replay_phased:3", "replay_written:1", "replay_written:2", "replay_reported:1"):
         for key in 2, 1199:
             damage.change(key, wrong)
         daemon.stop()

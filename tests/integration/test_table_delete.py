@@ -133,16 +133,18 @@ def test_an_index_that_tables_share_stays_until_the_last_of_them_goes(w):
 
 
 def test_a_kill_in_between_leaves_all_or_nothing_of_a_table_with_its_indexes(w):
-    daemon = w.follow(tables(w, "good", "gone"))
+    daemon = w.follow(tables(w, "good", "gone", "later"))
     daemon.build(f"{w.schema}.gone")
     table = f"{w.schema}.gone"
     killed_at(w, daemon, "definitions_replaced", "table", "delete", table, "--with-indexes", "--confirm", table)
     expect("states", states(daemon, w.index("gone")), {1: "history", 2: "available"})
     w.sql("UPDATE gone SET a = a + 1")
     w.equal(daemon)
-    killed_at(w, daemon, "definitions_stored", "table", "delete", table, "--with-indexes", "--confirm", table)
-    wait_until(lambda: f"its indexes are deleted: {states(daemon, w.index('gone'))}", lambda: not states(daemon, w.index("gone")))
-    nothing_is_left(w, daemon, "gone")
+    for name, point in ("gone", "definitions_stored"), ("later", "table_forgotten"):
+        table = f"{w.schema}.{name}"
+        killed_at(w, daemon, point, "table", "delete", table, "--with-indexes", "--confirm", table)
+        wait_until(lambda name=name: f"its indexes are deleted: {states(daemon, w.index(name))}", lambda name=name: not states(daemon, w.index(name)))
+        nothing_is_left(w, daemon, name)
     the_rest_goes_on(w, daemon)
 
 

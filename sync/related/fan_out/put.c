@@ -88,6 +88,7 @@ bool fan_out_put_off(struct fan_out *f, struct str table, const struct fan_out_r
 
     const bool ok = store_put_snapshots(f->opt.store, &put, changes, rows->n, err);
 
+    FAILPOINT(snapshot_stored);
     arena_free(a);
     return ok ||
            err_wrap(err, "storing changes of %" STR_FMT " for a later run", STR_ARG(table));

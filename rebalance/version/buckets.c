@@ -9,6 +9,7 @@
 #include "rebalance/fill/job.h"
 #include "rebalance/fill/source.h"
 #include "rebalance/state/owned.h"
+#include "rebalance/state/pauses.h"
 #include "rebalance/version/builds.h"
 #include "rebalance/version/routes.h"
 #include "rebalance/version/shape.h"
@@ -366,11 +367,15 @@ static bool look_at(struct coordinator *co, const struct round *r,
 
     buf_free(&name);
     buf_free(&text);
-    if (f->pipeline == NULL && known && !f->note.anywhere)
+
+    const bool may = known && f->note.anywhere &&
+                     catalogue_pause(r->catalogue, PAUSE_TOPIC, v->topic) == NULL;
+
+    if (f->pipeline == NULL && known && !may)
         fills_remove(co->fills, is_selected,
                      &(struct selection){.v = v, .away = true, .n = SIZE_MAX});
-    return f->pipeline != NULL || (known && f->note.anywhere && r->n_nodes > 0 &&
-                                   !fills_avoids(co->fills, v->index, v->number));
+    return f->pipeline != NULL ||
+           (may && r->n_nodes > 0 && !fills_avoids(co->fills, v->index, v->number));
 }
 
 static void fill_version(struct coordinator *co, const struct round *r, struct filled *f)

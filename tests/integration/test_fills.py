@@ -5,7 +5,7 @@ import signal
 import yaml
 
 from members import Load, Members
-from servers import Failed, wait_until
+from servers import Failed, stays, wait_until
 
 ROWS = 30000
 
@@ -317,4 +317,14 @@ def test_a_node_that_cannot_read_the_table_gives_its_buckets_back(w):
     m.ways[other]["source"].freeze()
     m.goes_on(bucket)
     m.ways[other]["source"].thaw()
+    m.ends_well()
+
+
+def test_a_topic_that_is_paused_is_read_by_no_node(w):
+    m = begun(w, 300)
+    m.alive().command("topic", "pause", m.schemas[0])
+    wait_until(lambda: f"every bucket is given back: {m.build()}", lambda: not m.buckets("running"), 20, 0.1)
+    done = sum(b["rows_done"] for b in m.buckets())
+    stays(lambda: f"nothing is read, {done} rows were: {m.build()}", lambda: sum(b["rows_done"] for b in m.buckets()) == done, 3, 0.2)
+    m.alive().command("topic", "resume", m.schemas[0])
     m.ends_well()

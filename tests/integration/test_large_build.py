@@ -16,6 +16,7 @@ from test_fills import Fills, numbers
 from test_members_full import troubles
 from zookeepers import wait_for_leader
 
+IN_A_BUCKET = 4000  # rows, so that a node that has its share soon takes what another one leaves
 KINDS = 50  # rows that a part of all documents show
 LASTS = 3, 12  # seconds that a fault lasts; less if the node's buckets are elsewhere before
 UNTIL_ELSEWHERE = "stopped and continued",  # these last until then
@@ -23,6 +24,8 @@ UNTIL_ELSEWHERE = "stopped and continued",  # these last until then
 
 class Large(Fills):
     """Documents show a row that very many show, and rows that few show."""
+
+    patience = 3600
 
     def definitions(self):
         made = super().definitions()
@@ -162,10 +165,13 @@ class Story:
             kinds += some
         return kinds[:self.faults]
 
+    def rows_done(self):
+        return sum(bucket["rows"] for bucket in self.m.stored_buckets())
+
     def wait_rows(self, rows, kind):
         """Until so many rows are done, which the build must not end before."""
-        done = lambda: sum(bucket["rows"] for bucket in self.m.stored_buckets())  # noqa: E731
-        wait_until(lambda: f"{rows} rows are done, as yet {done()}", lambda: done() >= rows or self.m.is_over(), 120, 0.1, progress=done)
+        wait_until(lambda: f"{rows} rows are done, as yet {self.rows_done()}", lambda: self.rows_done() >= rows or self.m.is_over(), 120, 0.1,
+                   progress=self.rows_done)
         return wait_until(f"a node fills a bucket, so that it can be {kind}", lambda: self.m.fills() or self.is_too_late(kind), 60, 0.02)
 
     def is_too_late(self, kind):
@@ -194,7 +200,7 @@ class Story:
         struck = list(self.strike(kind, fills))
         until = time.monotonic() + self.m.w.rng.uniform(*LASTS)
         wait_until(f"the buckets of a node that is {kind} are elsewhere", lambda: all(is_elsewhere() for is_elsewhere, _ in struck) or
-                   (time.monotonic() >= until and kind not in UNTIL_ELSEWHERE), 90, 0.1)
+                   (time.monotonic() >= until and kind not in UNTIL_ELSEWHERE), 60, 0.1, progress=self.rows_done)
         for _, end in struck:
             end()
         self.tell(f"{kind}: over")
@@ -234,7 +240,7 @@ def make_test(rows, nodes, zookeepers, faults, at_once, rate):
     def test(w):
         m = Large(w, rows, nodes=nodes, topics=nodes, timeout="4s", cut=True, zookeepers=zookeepers).start()
         load, watch, story = Writes(m), Watch(m), Story(m, faults, at_once)
-        m.create("--buckets", str(10 * nodes), "--rate", str(rate))
+        m.create("--buckets", str(rows // IN_A_BUCKET), "--rate", str(rate))
         try:
             story.run()
             m.set_rate(0)

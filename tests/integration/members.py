@@ -244,8 +244,6 @@ def log_of(node):
 class Members:
     """Nodes that share topics; each topic has a schema with a table `thing`."""
 
-    patience = 120  # seconds, for the first build of a table
-
     def __init__(self, w, nodes=3, topics=4, timeout="4s", cut=False, zookeepers=1, **topic):
         """cut: each node has a way of its own to each party, self.ways[i] = {"zookeeper", "store", "source", "engine": gate}."""
         self.w, self.timeout = w, timeout
@@ -304,7 +302,7 @@ class Members:
         self.nodes[0].command("apply", "definitions.yaml")
         self.wait_shared(*range(len(self.nodes)))
         for schema in self.schemas:
-            self.nodes[0].build(f"{schema}.thing", timeout=self.patience)  # whoever owns it does it
+            self.nodes[0].build(f"{schema}.thing")  # whoever owns it does it
         self.positions = Positions(self.w)
         return self
 

@@ -5,6 +5,7 @@
 #include "src/base/clock.h"
 #include "src/cli/report.h"
 #include "src/cli/session.h"
+#include "src/cli/view/build_view.h"
 #include "src/cli/view/progress_line.h"
 #include "src/format/json.h"
 
@@ -233,24 +234,6 @@ static int fail_build(struct followed *f)
     return EXIT_FAILED;
 }
 
-static void view_built(struct buf *out, struct render_style style, struct str json)
-{
-    (void)style;
-    struct str wait;
-
-    buf_append(out, STR("built "));
-    render_value(out, (struct render_style){0}, json, "/items/0/index", RENDER_TEXT);
-    buf_append(out, STR(" version "));
-    render_value(out, (struct render_style){0}, json, "/items/0/version", RENDER_COUNT);
-    if (json_find(json, "/items/0/wait/fix", &wait)) {
-        buf_append(out, STR(": "));
-        render_value(out, (struct render_style){0}, json, "/items/0/wait/fix", RENDER_TEXT);
-        buf_append_char(out, '\n');
-    } else {
-        buf_append(out, STR(": searches use it now\n"));
-    }
-}
-
 /* A build succeeds even if the engine refused some documents, so mention them. */
 static void say_letters(struct followed *f, struct str version)
 {
@@ -394,16 +377,6 @@ static int follow(struct session *s, const struct invocation *inv, const char *t
     return code;
 }
 
-static void view_started(struct buf *out, struct render_style style, struct str json)
-{
-    (void)style;
-    buf_append(out, STR("building "));
-    render_value(out, (struct render_style){0}, json, "/index", RENDER_TEXT);
-    buf_append(out, STR(" version "));
-    render_value(out, (struct render_style){0}, json, "/version", RENDER_COUNT);
-    buf_append(out, STR(": millrace job list shows how far it is\n"));
-}
-
 /* If the build replaces something, print whose that was. */
 static void say_taken(struct str started)
 {
@@ -426,7 +399,7 @@ static int start(struct session *s, const struct invocation *inv, const char *ta
         say_taken(buf_str(&answer));
     if (code == EXIT_DONE)
         code = invocation_has(inv, "no-wait")
-                   ? session_print(inv, buf_str(&answer), view_started)
+                   ? session_print(inv, buf_str(&answer), view_building)
                    : follow(s, inv, table, buf_str(&answer));
     buf_free(&answer);
     return code;

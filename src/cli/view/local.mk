@@ -1,5 +1,6 @@
 # What a terminal shows: tables, colours, reports, progress.
 libmillrace_a_SOURCES += \
+	%D%/build_view.c %D%/build_view.h \
 	%D%/doctor_view.c %D%/doctor_view.h \
 	%D%/inspect_view.c %D%/inspect_view.h \
 	%D%/progress_line.c %D%/progress_line.h \

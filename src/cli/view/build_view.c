@@ -1,0 +1,34 @@
+#include "config.h"
+
+#include "src/cli/view/build_view.h"
+
+#include "src/base/buf.h"
+#include "src/format/json.h"
+
+void view_building(struct buf *out, struct render_style style, struct str json)
+{
+    (void)style;
+    buf_append(out, STR("building "));
+    render_value(out, (struct render_style){0}, json, "/index", RENDER_TEXT);
+    buf_append(out, STR(" version "));
+    render_value(out, (struct render_style){0}, json, "/version", RENDER_COUNT);
+    buf_append(out, STR(": millrace job list shows how far it is\n"));
+}
+
+void view_built(struct buf *out, struct render_style style, struct str json)
+{
+    (void)style;
+    struct str wait;
+
+    buf_append(out, STR("built "));
+    render_value(out, (struct render_style){0}, json, "/items/0/index", RENDER_TEXT);
+    buf_append(out, STR(" version "));
+    render_value(out, (struct render_style){0}, json, "/items/0/version", RENDER_COUNT);
+    if (json_find(json, "/items/0/wait/fix", &wait)) {
+        buf_append(out, STR(": "));
+        render_value(out, (struct render_style){0}, json, "/items/0/wait/fix", RENDER_TEXT);
+        buf_append_char(out, '\n');
+    } else {
+        buf_append(out, STR(": searches use it now\n"));
+    }
+}

@@ -10,7 +10,7 @@
 
 #include <cJSON.h>
 
-static bool create(struct api_call *c, const cJSON *body, struct err *err)
+static bool create(struct api_call *c, const cJSON *body, bool *dry_run, struct err *err)
 {
     struct index_create_options opt = {0};
     struct str check = STR(""), by = STR("");
@@ -22,15 +22,17 @@ static bool create(struct api_call *c, const cJSON *body, struct err *err)
         !body_bool(body, "take_index", &opt.take_index, err) ||
         !body_bool(body, "take_alias", &opt.take_alias, err) ||
         !body_bool(body, "hold", &opt.hold, err) || !body_uint(body, "keep", &opt.keep, err) ||
-        !body_str(body, "verify", &check, err))
+        !body_str(body, "verify", &check, err) ||
+        !body_bool(body, "dry_run", &opt.dry_run, err))
         return false;
+    *dry_run = opt.dry_run;
     opt.checks = check.len > 0;
     if (opt.checks && !build_check_find(check, &opt.check))
         return err_set_code(err, ERR_REJECT, "http", 400,
                             "\"verify\" must be \"sample\", \"full\" or \"none\"");
     if (by.len > 0 && !buckets_by_find(by, &opt.by))
         return err_set_code(err, ERR_REJECT, "http", 400,
-                            "\"buckets_by\" must be \"column\" or \"key\"");
+                            "\"buckets_by\" must be \"column\", \"key\" or \"mod\"");
     opt.keeps = cJSON_GetObjectItemCaseSensitive(body, "keep") != NULL;
     opt.chunk = (size_t)chunk;
     return coordinator_index_create(c->api->coordinator, c->args[0], &opt, &c->res->body, err);
@@ -40,11 +42,13 @@ void api_index_create(struct api_call *c)
 {
     static const char *const members[] = {"rate",       "chunk",      "buckets", "buckets_by",
                                           "take_index", "take_alias", "hold",    "keep",
-                                          "verify",     NULL};
+                                          "verify",     "dry_run",    NULL};
     struct err err = {0};
     cJSON *body = NULL;
+    bool dry_run = false;
+    const bool ok = body_parse(&body, c->req, members, &err) && create(c, body, &dry_run, &err);
 
-    answer(c, 202, body_parse(&body, c->req, members, &err) && create(c, body, &err), &err);
+    answer(c, dry_run ? 200 : 202, ok, &err);
     cJSON_Delete(body);
 }
 

@@ -75,6 +75,18 @@ static void put_cursor(struct json_writer *w, struct str name, struct str cursor
     buf_free(&text);
 }
 
+/* "created", or "created mod 8 = 3". */
+static void put_by(struct json_writer *w, const struct fill_bucket *b)
+{
+    struct buf text = {0};
+
+    buf_append(&text, buf_str(&b->by));
+    if (b->mod > 0)
+        buf_printf(&text, " mod %u = %u", (unsigned)b->mod, (unsigned)b->rest);
+    json_put_string(w, STR("by"), buf_str(&text));
+    buf_free(&text);
+}
+
 void bucket_list_put(struct json_writer *w, const struct stored_job *bucket)
 {
     const bool runs = str_equal(bucket->state, STR(BUCKET_RUNNING));
@@ -86,7 +98,7 @@ void bucket_list_put(struct json_writer *w, const struct stored_job *bucket)
     json_put_string(w, STR("node"), known ? buf_str(&b.node) : STR(""));
     put_cursor(w, STR("cursor"), bucket->cursor);
     put_cursor(w, STR("until"), known ? buf_str(&b.until) : STR(""));
-    json_put_string(w, STR("by"), known ? buf_str(&b.by) : STR(""));
+    put_by(w, &b);
     json_put_cstr(w, STR("phase"), runs ? "filling" : "waiting");
     json_put_u64(w, STR("rows_done"), bucket->rows_done);
     json_put_null(w, STR("rows_total"));

@@ -170,8 +170,31 @@ static bool store_cuts(struct index_build *b, const struct cuts *c, bool by_colu
     return store_new_buckets(b->opt.store, b->opt.term, &build, buckets, n, err);
 }
 
+/* All buckets read all tables, each the rows that leave its remainder. */
+static bool store_mods(struct index_build *b, struct arena *a, struct err *err)
+{
+    const uint32_t n = (uint32_t)b->opt.buckets;
+    struct stored_job build = b->job, *buckets = arena_alloc(a, n, sizeof(*buckets));
+
+    for (uint32_t i = 0; i < n; i++) {
+        struct fill_bucket bucket = {.mod = n, .rest = i};
+        struct buf parameters = {0};
+
+        buf_append(&bucket.by, str_from(b->opt.bucket_column));
+        bucket_append(&parameters, &bucket);
+        buckets[i] = new_bucket(b, i, n, arena_copy(a, buf_str(&parameters)));
+        bucket_fini(&bucket);
+        buf_free(&parameters);
+    }
+    build.buckets = n;
+    return store_new_buckets(b->opt.store, b->opt.term, &build, buckets, n, err);
+}
+
 static bool divide_rows(struct index_build *b, struct arena *a, struct err *err)
 {
+    if (b->opt.by_mod)
+        return store_mods(b, a, err);
+
     struct cuts c = {.arena = a, .places = arena_alloc(a, BUCKETS_MAX, sizeof(*c.places))};
     size_t n;
     struct target **list = version_targets(b->opt.pipeline, b->index, &n, err);

@@ -46,6 +46,7 @@ struct index_build_options {
     size_t buckets;            /* into how many its rows are divided, at least 1 */
     bool asked_buckets;        /* a person asked for so many */
     const char *bucket_column; /* by whose order; empty: the key's */
+    bool by_mod;               /* not by its order, but by what it leaves */
     struct take take; /* whose indexes the alias may be taken from, beside this store's */
     bool piped;       /* documents of some table pass a pipeline, which may drop them */
     bool synced;      /* read by time: rows change unseen, so do not count them */

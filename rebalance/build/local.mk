@@ -1,6 +1,7 @@
 # Fill, count, repeat deletes, publish the alias.
 libmillrace_a_SOURCES += \
 	%D%/build.c %D%/build.h \
+	%D%/cost.c %D%/cost.h \
 	%D%/count.c \
 	%D%/deletes.c \
 	%D%/divide.c \

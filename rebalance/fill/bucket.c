@@ -2,6 +2,7 @@
 
 #include "rebalance/fill/bucket.h"
 
+#include "rebalance/fill/job.h"
 #include "src/base/hex.h"
 #include "src/format/json.h"
 #include "sync/document/key.h"
@@ -21,7 +22,12 @@ void bucket_append(struct buf *json, const struct fill_bucket *b)
 
     buf_append_hex(&until, buf_str(&b->until));
     json_open_object(&w);
-    json_put_string(&w, STR("until"), buf_str(&until));
+    if (b->mod > 0) {
+        json_put_u64(&w, STR("mod"), b->mod);
+        json_put_u64(&w, STR("rest"), b->rest);
+    } else {
+        json_put_string(&w, STR("until"), buf_str(&until));
+    }
     json_put_string(&w, STR("by"), buf_str(&b->by));
     json_put_string(&w, STR("index"), buf_str(&b->index));
     json_put_string(&w, STR("node"), buf_str(&b->node));
@@ -53,21 +59,36 @@ static bool is_cursor(struct str cursor)
     return true;
 }
 
-bool bucket_read(struct str json, struct fill_bucket *b)
+static bool read_mod(struct str json, struct fill_bucket *b)
+{
+    uint64_t mod = 0, rest = 0;
+
+    if (!json_find_u64(json, "/mod", &mod) || !json_find_u64(json, "/rest", &rest) ||
+        mod > BUCKETS_MAX || rest >= mod || b->by.len == 0)
+        return false;
+    b->mod = (uint32_t)mod;
+    b->rest = (uint32_t)rest;
+    return true;
+}
+
+static bool read_until(struct str json, struct fill_bucket *b)
 {
     struct buf hex = {0};
-
-    *b = (struct fill_bucket){0};
-
     const bool ok = json_find_text(json, "/until", &hex) &&
                     append_bytes(&b->until, buf_str(&hex)) && is_cursor(buf_str(&b->until));
 
+    buf_free(&hex);
+    return ok;
+}
+
+bool bucket_read(struct str json, struct fill_bucket *b)
+{
+    *b = (struct fill_bucket){0};
     (void)json_find_text(json, "/by", &b->by);
     (void)json_find_text(json, "/index", &b->index);
     (void)json_find_text(json, "/node", &b->node);
     (void)json_find_u64(json, "/dead", &b->dead);
-    buf_free(&hex);
-    return ok;
+    return read_mod(json, b) || read_until(json, b);
 }
 
 void bucket_sum_add(struct bucket_sum *sum, struct str state, struct str error,

@@ -6,6 +6,11 @@
  * or before the table's first row if it has no key. (With `by` the key is a place in that
  * order: sync/document/loader.h.) Tables follow one another in the order of pipeline_targets().
  *
+ * A bucket by mod has no end: it reads all tables by key, and only rows whose `by` leaves its
+ * remainder (sync/document/bucket/mod.h).  It stores no `until`, so a release that does not
+ * know it finds no end that it can read, and fails the build instead of filling it with all
+ * rows.
+ *
  * @thread any (pure)
  */
 #ifndef REBALANCE_FILL_BUCKET_H
@@ -28,6 +33,8 @@
 struct fill_bucket {
     struct buf until; /* a cursor; empty: to the last row */
     struct buf by;    /* the column whose order its rows are read in; empty: the key's */
+    uint32_t mod;     /* of so many buckets by mod of that column ... */
+    uint32_t rest;    /* ... the one with this remainder; mod 0: a range */
     struct buf index; /* of the table, that has this order; empty: the server chooses */
     struct buf node;  /* the id of the node that works on it, or did last */
     uint64_t dead;    /* rows that made no document */
@@ -36,8 +43,9 @@ struct fill_bucket {
 void bucket_fini(struct fill_bucket *b);
 void bucket_append(struct buf *json, const struct fill_bucket *b);
 /*
- * Returns false if the text, which somebody else may have stored, names no place to end: who
- * reads further than it may would do no harm, but for ever. End with bucket_fini() then, too.
+ * Returns false if the text, which somebody else may have stored, names no place to end and no
+ * remainder: who reads further than it may would do no harm, but for ever. End with
+ * bucket_fini() then, too.
  */
 bool bucket_read(struct str json, struct fill_bucket *b) MUST_CHECK;
 

@@ -10,6 +10,7 @@
 #include "src/base/mem.h"
 #include "sync/checkpoint/grace_period.h"
 #include "sync/delivery/document/target.h"
+#include "sync/document/bucket/mod.h"
 #include "sync/document/loader.h"
 #include "sync/read/stall_watchdog.h"
 #include "sync/routing/routing.h"
@@ -238,22 +239,40 @@ static bool asks_for_fewer(struct index_fill *f, struct err *err)
     return true;
 }
 
+/* What the next page of the bucket is. `where` keeps its condition. */
+static bool next_page(struct index_fill *f, const struct target *t, struct buf *where,
+                      struct loader_page *page, struct err *err)
+{
+    const struct fill_bucket *b = &f->bucket;
+    const bool is_last = f->at_table + 1 == f->n_tables;
+
+    *page = (struct loader_page){
+        .after = buf_str(&f->after), .rows_max = f->asked, .bytes_max = CHUNK_BYTES};
+    if (b->mod == 0) {
+        page->bucket = (struct loader_bucket){.by = buf_str(&b->by),
+                                              .index = buf_str(&b->index),
+                                              .until = is_last ? f->until : STR("")};
+        return true;
+    }
+    if (!mod_append(where, ((const struct reading *)t->plan)->plan, buf_str(&b->by), b->mod,
+                    b->rest, err))
+        return false;
+    page->where = buf_str(where);
+    return true;
+}
+
 static bool fill_chunk(struct index_fill *f, struct err *err)
 {
     struct target *t = fill_source_target(f->opt.source, str_from(f->tables[f->at_table]), err);
     struct pass pass = {fill_source_gate(f->opt.source), 0};
-    const bool is_last = f->at_table + 1 == f->n_tables;
-    struct loader_page page = {.bucket = {.by = buf_str(&f->bucket.by),
-                                          .index = buf_str(&f->bucket.index),
-                                          .until = is_last ? f->until : STR("")},
-                               .after = buf_str(&f->after),
-                               .rows_max = f->asked,
-                               .bytes_max = CHUNK_BYTES};
+    struct loader_page page = {.n = 0};
     struct arena *a = arena_new();
+    struct buf where = {0};
 
     pass.side = grace_period_enter(pass.grace_period);
 
-    bool ok = t != NULL && read_chunk(f, t, &pass, &page, a, err);
+    bool ok = t != NULL && next_page(f, t, &where, &page, err) &&
+              read_chunk(f, t, &pass, &page, a, err);
 
     if (ok) {
         f->end = page.is_end;
@@ -267,6 +286,7 @@ static bool fill_chunk(struct index_fill *f, struct err *err)
     } else {
         grace_period_leave(pass.grace_period, pass.side);
     }
+    buf_free(&where);
     arena_free(a);
     target_unref(t);
     return ok;

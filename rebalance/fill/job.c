@@ -91,7 +91,7 @@ bool build_check_find(struct str word, enum build_check *out)
 const char *buckets_by_word(enum buckets_by by)
 {
     static const char *const words[N_BUCKETS_BY] = {
-        [BUCKETS_BY_COLUMN] = "column", [BUCKETS_BY_KEY] = "key"};
+        [BUCKETS_BY_COLUMN] = "column", [BUCKETS_BY_KEY] = "key", [BUCKETS_BY_MOD] = "mod"};
 
     return words[by];
 }

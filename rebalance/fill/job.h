@@ -59,6 +59,7 @@ int64_t job_limit_take(struct job_limit *l, uint64_t rate, uint64_t rows, int64_
 enum buckets_by {
     BUCKETS_BY_COLUMN = 0, /* by the table's bucket_column, if it has one, else by the key */
     BUCKETS_BY_KEY,
+    BUCKETS_BY_MOD, /* by what the bucket_column leaves, divided by their number */
     N_BUCKETS_BY
 };
 
@@ -83,7 +84,7 @@ const char *build_check_word(enum build_check check);
 /* Returns false if it is none of these. */
 bool build_check_find(struct str word, enum build_check *out) MUST_CHECK;
 
-/* "column" or "key". */
+/* "column", "key" or "mod". */
 const char *buckets_by_word(enum buckets_by by);
 /* Returns false if it is none of these. */
 bool buckets_by_find(struct str word, enum buckets_by *out) MUST_CHECK;

@@ -76,6 +76,7 @@ options_of(struct coordinator *co, const struct stored_version *v, const struct 
         .node = co->identity.uuid,
         .buckets = p->buckets > 0 ? p->buckets : coordinator_buckets(co),
         .asked_buckets = p->buckets > 0,
+        .by_mod = p->by == BUCKETS_BY_MOD,
         .take = p->take,
         .piped = definitions_index_is_piped(d, table_index(t)),
         .synced = t->sync_every_s > 0,
@@ -110,7 +111,7 @@ static bool start_build(struct coordinator *co, const struct stored_version *v,
         struct index_build_options opt = options_of(co, v, d, t, &p);
 
         mapping_settings_final(definition_settings(d, t), &settings);
-        buf_append(&by, p.by == BUCKETS_BY_COLUMN ? t->bucket_column : STR(""));
+        buf_append(&by, p.by == BUCKETS_BY_KEY ? STR("") : t->bucket_column);
         opt.pipeline = topic->pipeline;
         opt.alias = alias.ptr;
         opt.index = index.ptr;

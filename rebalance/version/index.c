@@ -32,8 +32,22 @@ static void answer_job(struct buf *json, const char *schema, const struct stored
     json_put_string(&w, STR("job"), buf_str(&id));
     if (created->taken.len > 0)
         json_put_string(&w, STR("taken"), buf_str(&created->taken));
+    if (created->cost.buckets > 0)
+        build_cost_put(&w, &created->cost);
     json_close_object(&w);
     buf_free(&id);
+}
+
+static void answer_cost(struct buf *json, struct str index, const struct build_cost *cost)
+{
+    struct json_writer w = {.out = json};
+
+    json_open_object(&w);
+    json_put_cstr(&w, STR("schema"), "millrace/index-create/1");
+    json_put_bool(&w, STR("dry_run"), true);
+    json_put_string(&w, STR("index"), index);
+    build_cost_put(&w, cost);
+    json_close_object(&w);
 }
 
 /*
@@ -110,9 +124,11 @@ bool coordinator_index_create(struct coordinator *co, struct str table,
     const bool ok =
         is_not_being_built(&ch, err) &&
         coordinator_create_version(co, ch.definitions, ch.table, opt, &created, err) &&
-        coordinator_refresh(co, err);
+        (opt->dry_run || coordinator_refresh(co, err));
 
-    if (ok) {
+    if (ok && opt->dry_run) {
+        answer_cost(json, table_index(ch.table), &created.cost);
+    } else if (ok) {
         struct catalogue *c = coordinator_catalogue(co);
         const struct stored_version *v =
             catalogue_version(c, table_index(ch.table), STR("changing"));

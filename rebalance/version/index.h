@@ -34,8 +34,12 @@ struct index_create_options {
     bool checks;     /* check is given; else index.verify_builds holds */
     enum build_check check;
     bool by_itself; /* nobody asked for it */
+    bool dry_run;   /* only check whether it can begin, and say what it costs */
 };
-/* Start a build. The answer has the job's id; follow it with list job. */
+/*
+ * Start a build. The answer has the job's id; follow it with list job.  With buckets by mod,
+ * and of a dry run, it has the cost (rebalance/build/cost.h).
+ */
 bool coordinator_index_create(struct coordinator *co, struct str table,
                               const struct index_create_options *opt, struct buf *json,
                               struct err *err) MUST_CHECK;

@@ -6,6 +6,7 @@
 #include "rebalance/fill/job.h"
 #include "rebalance/poll/table_sync.h"
 #include "rebalance/state/parts.h"
+#include "rebalance/version/buckets.h"
 #include "rebalance/version/claim.h"
 #include "rebalance/version/index.h"
 #include "rebalance/version/lineage.h"
@@ -84,15 +85,19 @@ static bool create_in_engine(struct coordinator *co, const struct stored_version
 
 /* ---- in the store ---- */
 
+/* Buckets by mod are as many as their cost was told for. */
 static void append_parameters(const struct coordinator *co,
-                              const struct index_create_options *opt, struct buf *out)
+                              const struct index_create_options *opt,
+                              const struct build_cost *cost, struct buf *out)
 {
     const struct take take = {opt->take_index, opt->take_alias};
     const enum build_check check = opt->checks ? opt->check : co->opt.verify_builds;
 
     job_parameters_append(out, &(struct job_parameters){.rate = opt->rate,
                                                         .chunk = opt->chunk,
-                                                        .buckets = opt->buckets,
+                                                        .buckets = opt->by == BUCKETS_BY_MOD
+                                                                       ? cost->buckets
+                                                                       : opt->buckets,
                                                         .by = opt->by,
                                                         .take = take,
                                                         .hold = opt->hold,
@@ -243,9 +248,9 @@ static bool is_followed(struct coordinator *co, const struct definitions *d,
     return true;
 }
 
-/* Check that every table of the index has a plan. */
+/* Check that every table of the index has a plan.  cost: what reading them costs, or NULL. */
 static bool can_compile(const struct definitions *d, const struct table_definition *lead,
-                        struct look *l, struct err *err)
+                        struct look *l, struct build_cost *cost, struct err *err)
 {
     const struct table_definition **members;
     struct arena *a = arena_new();
@@ -258,7 +263,8 @@ static bool can_compile(const struct definitions *d, const struct table_definiti
     for (size_t i = 0; ok && i < n; i++) {
         struct plan *plan = plan_compile(d, members[i], look_find, l, err);
 
-        ok = plan != NULL;
+        ok = plan != NULL && (cost == NULL || build_cost_add(cost, l->conns[0], plan,
+                                                             lead->bucket_column, err));
         plan_free(plan);
     }
     if (look_failed(l)->kind != ERR_NONE)
@@ -271,13 +277,14 @@ static bool can_compile(const struct definitions *d, const struct table_definiti
 
 /* A table that we may no longer read must not be left out: use its last known shape. */
 static bool can_make(struct coordinator *co, const struct definitions *d,
-                     const struct table_definition *lead, struct look *l, struct err *err)
+                     const struct table_definition *lead, struct look *l,
+                     struct build_cost *cost, struct err *err)
 {
     struct schema_list before = {0};
     bool ok = coordinator_available_tables(co, table_index(lead), &before, err);
 
     look_remember(l, &before);
-    ok = ok && can_compile(d, lead, l, err);
+    ok = ok && can_compile(d, lead, l, cost, err);
     look_remember(l, NULL);
     schema_list_fini(&before);
     return ok;
@@ -304,62 +311,89 @@ static bool begin_sync(struct coordinator *co, const struct stored_version *v,
     return ok;
 }
 
+/* Whether a version can be made now. Sets its topic and epoch. */
+static bool is_possible(struct coordinator *co, const struct new_build *b, struct look *l,
+                        struct stored_version *v, struct build_cost *cost, struct err *err)
+{
+    const struct topic_definition *topic = definition_topic(b->d, b->t);
+    struct topic *running = topic == NULL ? NULL : topics_find(co->topics, topic->name);
+
+    if (!coordinator_is_not_paused(co, v->index, table_name(b->t), err) ||
+        !look_open(l, co, b->d, b->t, err))
+        return false;
+    if (running == NULL || running->pipeline == NULL)
+        return not_running(co, table_name(b->t), running, err);
+    v->topic = topic->name;
+    v->epoch = pipeline_epoch(running->pipeline);
+    if (!is_followed(co, b->d, b->t, err) || !can_make(co, b->d, b->t, l, cost, err) ||
+        !search_detect(co->opt.search, err))
+        return false;
+    if (look_failed(l)->kind != ERR_NONE)
+        *err = *look_failed(l);
+    return look_failed(l)->kind == ERR_NONE;
+}
+
+/* v: all but its number. */
+static bool make(struct coordinator *co, const struct new_build *b, struct look *l,
+                 struct stored_version *v, struct created_version *out, struct err *err)
+{
+    char *shards = NULL;
+    bool created;
+
+    FAILPOINT(version_numbered);
+
+    bool ok = make_index(co, v, b, l, &created, err);
+
+    FAILPOINT(version_created);
+    ok = ok && coordinator_shards(co, v, b->d, b->t, &shards, err) &&
+         begin_sync(co, v, b->d, b->t, l, err) &&
+         coordinator_keep_shapes(co, v, b->d, b->t, look_find, look_list, l, err) &&
+         new_job(co, v, table_name(b->t), b->parameters, &out->job, err);
+    out->number = v->number;
+    if (!ok)
+        undo_version(co, v, created, err);
+    free(shards);
+    return ok;
+}
+
+static struct build_cost cost_of(struct coordinator *co, const struct index_create_options *opt)
+{
+    return (struct build_cost){
+        .by = opt->by,
+        .buckets = (uint32_t)(opt->buckets > 0 ? opt->buckets : coordinator_buckets(co))};
+}
+
 bool coordinator_create_version(struct coordinator *co, const struct definitions *d,
                                 const struct table_definition *t,
                                 const struct index_create_options *opt,
                                 struct created_version *out, struct err *err)
 {
-    const struct topic_definition *topic = definition_topic(d, t);
-    struct topic *running = topic == NULL ? NULL : topics_find(co->topics, topic->name);
+    struct new_build b = {.d = d, .t = t, .by_itself = opt->by_itself};
+    const bool costs = opt->dry_run || opt->by == BUCKETS_BY_MOD;
     struct buf definition = {0}, parameters = {0};
-    char *shards = NULL;
     struct look l = {0};
     struct stored_version v = {.index = table_index(t),
                                .state = STR("changing"),
                                .error = STR(""),
                                .created_ms = clock_wall_ms()};
-    bool ok = coordinator_is_not_paused(co, v.index, table_name(t), err) &&
-              look_open(&l, co, d, t, err);
-
-    if (running == NULL || running->pipeline == NULL) {
-        ok = ok && not_running(co, table_name(t), running, err);
-    } else if (ok) {
-        v.topic = topic->name;
-        v.epoch = pipeline_epoch(running->pipeline);
-        ok = is_followed(co, d, t, err) && can_make(co, d, t, &l, err) &&
-             search_detect(co->opt.search, err);
-        coordinator_append_version_json(d, t, NULL, &definition);
-        v.definition = buf_str(&definition);
-    }
-    if (ok && look_failed(&l)->kind != ERR_NONE) {
-        *err = *look_failed(&l);
-        ok = false;
-    }
-
     struct claimed claimed = {.alias = v.index, .take = {opt->take_index, opt->take_alias}};
 
-    ok = ok && take_number(co, &v, table_name(t), &claimed, err);
-    out->taken = claimed.taken;
-    if (ok) {
-        FAILPOINT(version_numbered);
-        append_parameters(co, opt, &parameters);
+    if (costs)
+        out->cost = cost_of(co, opt);
 
-        const struct new_build b = {d, t, opt->by_itself, buf_str(&parameters)};
-        bool created;
+    bool ok = is_possible(co, &b, &l, &v, costs ? &out->cost : NULL, err);
 
-        ok = make_index(co, &v, &b, &l, &created, err);
-        FAILPOINT(version_created);
-        ok = ok && coordinator_shards(co, &v, d, t, &shards, err) &&
-             begin_sync(co, &v, d, t, &l, err) &&
-             coordinator_keep_shapes(co, &v, d, t, look_find, look_list, &l, err) &&
-             new_job(co, &v, table_name(t), buf_str(&parameters), &out->job, err);
-        out->number = v.number;
-        if (!ok)
-            undo_version(co, &v, created, err);
+    if (ok && !opt->dry_run) {
+        coordinator_append_version_json(d, t, NULL, &definition);
+        append_parameters(co, opt, &out->cost, &parameters);
+        v.definition = buf_str(&definition);
+        b.parameters = buf_str(&parameters);
+        ok = take_number(co, &v, table_name(t), &claimed, err);
+        out->taken = claimed.taken;
+        ok = ok && make(co, &b, &l, &v, out, err);
     }
     look_close(&l);
     buf_free(&definition);
     buf_free(&parameters);
-    free(shards);
     return ok;
 }

@@ -2,17 +2,19 @@
 #ifndef REBALANCE_VERSION_VERSION_CREATE_H
 #define REBALANCE_VERSION_VERSION_CREATE_H
 
+#include "rebalance/build/cost.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/version/index.h"
 
 struct created_version {
     uint64_t job;
-    uint64_t number;  /* of the version */
-    struct buf taken; /* as in struct claimed */
+    uint64_t number;        /* of the version */
+    struct buf taken;       /* as in struct claimed */
+    struct build_cost cost; /* of a dry run, or with buckets by mod; else zero */
 };
 /*
  * Create a new version of the table's index: its number, the index in the engine, and the job
- * that fills it.
+ * that fills it.  A dry run only makes sure that this is possible.
  */
 bool coordinator_create_version(struct coordinator *co, const struct definitions *d,
                                 const struct table_definition *t,

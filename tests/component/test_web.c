@@ -71,6 +71,11 @@ static void each_route_calls_the_coordinator_with_its_arguments(void **state)
          "index create shop.orders rate=0 chunk=0 buckets=8/key take=00 hold=0 keep=-1 "
          "verify=-",
          202},
+        {"POST /api/v1/tables/shop.orders/index",
+         "{\"buckets\":8,\"buckets_by\":\"mod\",\"dry_run\":true}",
+         "index create shop.orders rate=0 chunk=0 buckets=8/mod take=00 hold=0 keep=-1 "
+         "verify=- dry",
+         200},
         {"POST /api/v1/tables/shop.orders/index", "{\"verify\":\"full\"}",
          "index create shop.orders rate=0 chunk=0 buckets=0/column"
          " take=00 hold=0 keep=-1 verify=full",

@@ -155,11 +155,11 @@ bool coordinator_index_create(struct coordinator *co, struct str table,
     (void)co;
     return called(json, err,
                   "index create %.*s rate=%" PRIu64 " chunk=%zu buckets=%" PRIu64
-                  "/%s take=%d%d hold=%d keep=%d verify=%s",
+                  "/%s take=%d%d hold=%d keep=%d verify=%s%s",
                   (int)table.len, table.ptr, opt->rate, opt->chunk, opt->buckets,
                   buckets_by_word(opt->by), opt->take_index, opt->take_alias, opt->hold,
                   opt->keeps ? (int)opt->keep : -1,
-                  opt->checks ? build_check_word(opt->check) : "-");
+                  opt->checks ? build_check_word(opt->check) : "-", opt->dry_run ? " dry" : "");
 }
 
 bool coordinator_index_delete(struct coordinator *co, struct str table, uint64_t number,

@@ -3,6 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "rebalance/fill/bucket.h"
+#include "src/format/json.h"
 #include "sync/document/key.h"
 
 static void put_cursor(struct buf *b, struct str table, struct str key)
@@ -30,6 +31,27 @@ static void what_is_stored_of_a_bucket_is_read_again(void **state)
     buf_free(&json);
 }
 
+static void a_remainder_is_stored_without_an_end_and_read_again(void **state)
+{
+    struct fill_bucket b = {.mod = 8, .rest = 7}, again;
+    struct buf json = {0};
+    struct str ignored;
+
+    (void)state;
+    buf_append(&b.by, STR("created"));
+    bucket_append(&json, &b);
+    assert_true(bucket_read(buf_str(&json), &again));
+    assert_int_equal(again.mod, 8);
+    assert_int_equal(again.rest, 7);
+    assert_true(str_equal(buf_str(&again.by), STR("created")));
+    assert_int_equal(again.until.len, 0);
+    /* What a release that knows no remainders needs is not there. */
+    assert_false(json_find(buf_str(&json), "/until", &ignored));
+    bucket_fini(&b);
+    bucket_fini(&again);
+    buf_free(&json);
+}
+
 static void a_place_that_is_no_cursor_is_refused(void **state)
 {
     static const char *const texts[] = {
@@ -43,6 +65,11 @@ static void a_place_that_is_no_cursor_is_refused(void **state)
         "{\"until\":\"05000000\"}",             /* no table of that length */
         "{\"until\":\"0100000041ff\"}",         /* a table, and half a part */
         "{\"until\":\"0100000041ffffffff41\"}", /* a part beyond the end */
+        "{\"by\":\"c\",\"mod\":8,\"rest\":8}",  /* no remainder */
+        "{\"by\":\"c\",\"mod\":0,\"rest\":0}",
+        "{\"by\":\"c\",\"mod\":8}",
+        "{\"mod\":8,\"rest\":1}", /* of which column? */
+        "{\"by\":\"c\",\"mod\":1001,\"rest\":1}",
     };
     struct fill_bucket b;
 
@@ -84,6 +111,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_stored_of_a_bucket_is_read_again),
+        cmocka_unit_test(a_remainder_is_stored_without_an_end_and_read_again),
         cmocka_unit_test(a_place_that_is_no_cursor_is_refused),
         cmocka_unit_test(the_sum_of_buckets_tells_what_is_done_and_what_fails_or_waits),
     };

@@ -411,13 +411,12 @@ struct wish {
     uint64_t keep; /* if --keep is given */
 };
 
-static int create(struct session *s, const struct invocation *inv, const char *table,
-                  const struct wish *wish)
+static void put_wish(struct call *call, const struct invocation *inv, const char *table,
+                     const struct wish *wish, bool dry_run)
 {
-    struct call call = {.method = METHOD_POST};
-    struct json_writer w = {.out = &call.body};
+    struct json_writer w = {.out = &call->body};
 
-    index_path(&call, table);
+    index_path(call, table);
     json_open_object(&w);
     json_put_u64(&w, STR("rate"), wish->rate);
     json_put_u64(&w, STR("chunk"), wish->chunk);
@@ -431,7 +430,62 @@ static int create(struct session *s, const struct invocation *inv, const char *t
         json_put_u64(&w, STR("keep"), wish->keep);
     if (invocation_has(inv, "verify"))
         json_put_cstr(&w, STR("verify"), invocation_value(inv, "verify"));
+    if (dry_run)
+        json_put_bool(&w, STR("dry_run"), true);
     json_close_object(&w);
+}
+
+/* Ask what the build will read, and build nothing. */
+static int ask_cost(struct session *s, const struct invocation *inv, const char *table,
+                    const struct wish *wish, struct buf *answer)
+{
+    struct call call = {.method = METHOD_POST};
+
+    put_wish(&call, inv, table, wish, true);
+    return session_ask(s, &call, answer);
+}
+
+/* Buckets by mod read each row once a bucket: say so before any is read. */
+static int say_cost(struct session *s, const struct invocation *inv, const char *table,
+                    const struct wish *wish)
+{
+    struct buf answer = {0}, text = {0};
+    const int code = ask_cost(s, inv, table, wish, &answer);
+
+    if (code == EXIT_DONE) {
+        view_build_cost(&text, (struct render_style){0}, buf_str(&answer));
+        fprintf(stderr, "millrace: %s", text.ptr);
+    }
+    buf_free(&answer);
+    buf_free(&text);
+    return code;
+}
+
+static bool is_by_mod(const struct invocation *inv)
+{
+    return invocation_has(inv, "buckets-by") &&
+           strcmp(invocation_value(inv, "buckets-by"), "mod") == 0;
+}
+
+static int create(struct session *s, const struct invocation *inv, const char *table,
+                  const struct wish *wish)
+{
+    struct call call = {.method = METHOD_POST};
+    struct buf answer = {0};
+    int code = EXIT_DONE;
+
+    if (invocation_has(inv, "dry-run")) {
+        code = ask_cost(s, inv, table, wish, &answer);
+        if (code == EXIT_DONE)
+            code = session_print(inv, buf_str(&answer), view_build_cost);
+        buf_free(&answer);
+        return code;
+    }
+    if (is_by_mod(inv))
+        code = say_cost(s, inv, table, wish);
+    if (code != EXIT_DONE)
+        return code;
+    put_wish(&call, inv, table, wish, false);
     return start(s, inv, table, &call);
 }
 

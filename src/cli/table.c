@@ -418,7 +418,9 @@ static const struct command list[] = {
      "millrace index cutover.\n\n"
      "With --all, builds every index and goes on after a failure; the exit code is that of "
      "the first failure.  With --hold, the new version is complete, receives all changes "
-     "and waits, and searches use the previous one until millrace index cutover.",
+     "and waits, and searches use the previous one until millrace index cutover.\n\n"
+     "With --buckets-by mod, the server reads the whole table for each bucket.  The command "
+     "first says how many rows that will be; --dry-run says it and builds nothing.",
      NEED_DAEMON, command_index_create, NULL, 0, 1, create_options, "table", false,
      "index create shop.orders --rate 5000 --hold"},
     {"index list", "[INDEX]", "list the indexes",

@@ -308,6 +308,48 @@ def test_documents_that_the_engine_refuses_from_another_node_are_dead_letters_un
     m.end()
 
 
+class Timed(Fills):
+    """The rows have times: some NULL, some before 1970."""
+
+    def definitions(self):
+        made = super().definitions()
+        made["tables"][0]["bucket_column"] = "at"
+        return made
+
+    def start(self):
+        self.w.db.sql(f"ALTER TABLE {self.big} ADD at DATETIME(3), ADD KEY (at)")
+        return super().start()
+
+    def fill(self, rows):
+        self.w.db.sql(f"INSERT INTO {self.big} SELECT n + 10, n % 50, CASE n % 5 WHEN 0 THEN NULL WHEN 1 THEN '1960-01-01' + INTERVAL n HOUR "
+                      f"ELSE '2024-01-01' + INTERVAL n * 7919 SECOND END FROM {numbers(5)} WHERE n < {rows}", f"ANALYZE TABLE {self.big}")
+
+
+def test_buckets_by_mod_say_what_they_read_and_go_on_elsewhere_from_their_cursor(w):
+    m = Timed(w, rows=6000, nodes=2, topics=2).start()
+    asked = m.nodes[0].json("index", "create", m.big, "--buckets", "6", "--buckets-by", "mod", "--dry-run")
+    if not 3000 < asked["rows"] < 12000 or asked["rows_examined"] != 6 * asked["rows"] or m.build()[0] is not None:
+        raise Failed(f"{asked}, {m.build()}")
+    said = m.nodes[1].command("index", "create", m.big, "--buckets", "6", "--buckets-by", "mod", "--rate", "300", "--no-wait").stderr
+    if "in 6 buckets by mod: the server will read about" not in said:
+        raise Failed(said)
+    wait_until("both nodes fill buckets", lambda: len({b["node"] for b in m.buckets("running")}) == 2, 30, 0.05)
+    if {b["by"] for b in m.buckets()} != {f"at mod 6 = {i}" for i in range(6)}:
+        raise Failed(f"{m.buckets()}")
+    bucket = m.at_work()
+    m.node_of(bucket).kill()
+    m.goes_on(bucket)
+    m.ends_well()
+
+
+def test_buckets_by_mod_of_a_table_without_a_time_to_divide_by_are_refused(w):
+    m = Fills(w, rows=10, nodes=1, topics=1).start()
+    said = m.nodes[0].command("index", "create", m.big, "--buckets-by", "mod", ok=(1,)).stderr
+    if "buckets by mod need a `bucket_column` of type DATE" not in said or m.version() != 1 or m.build()[0] is not None:
+        raise Failed(said)
+    m.end()
+
+
 def test_a_node_that_cannot_read_the_table_gives_its_buckets_back(w):
     m = Fills(w, rows=6000, nodes=2, topics=2, cut=True).start()
     m.create("--buckets", "8", "--rate", "200")

@@ -3,6 +3,7 @@
 #include "src/cli/view/build_view.h"
 
 #include "src/base/buf.h"
+#include "src/base/human.h"
 #include "src/format/json.h"
 
 void view_building(struct buf *out, struct render_style style, struct str json)
@@ -31,4 +32,29 @@ void view_built(struct buf *out, struct render_style style, struct str json)
     } else {
         buf_append(out, STR(": searches use it now\n"));
     }
+}
+
+void view_build_cost(struct buf *out, struct render_style style, struct str json)
+{
+    const struct render_style plain = {0};
+    uint64_t rows = 0, examined = 0;
+
+    (void)style;
+    json_find_u64(json, "/rows", &rows);
+    json_find_u64(json, "/rows_examined", &examined);
+    render_value(out, plain, json, "/index", RENDER_TEXT);
+    buf_append(out, STR(" in "));
+    render_value(out, plain, json, "/buckets", RENDER_COUNT);
+    buf_append(out, STR(" buckets by "));
+    render_value(out, plain, json, "/buckets_by", RENDER_TEXT);
+    buf_append(out, STR(": the server will read "));
+    if (rows == 0) {
+        buf_append(out, STR("a number of rows that it cannot guess\n"));
+        return;
+    }
+    buf_append(out, STR("about "));
+    human_count(out, examined);
+    buf_append(out, STR(" rows to find the "));
+    human_count(out, rows);
+    buf_append(out, STR(" that there are\n"));
 }

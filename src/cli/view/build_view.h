@@ -14,5 +14,10 @@ struct buf;
 void view_building(struct buf *out, struct render_style style, struct str json);
 /* "built orders version 8: ...", of its version in a list. */
 void view_built(struct buf *out, struct render_style style, struct str json);
+/*
+ * "orders in 8 buckets by mod: the server will read about 16,000,000 rows to find the 2,000,000
+ * that there are", of what it will cost.
+ */
+void view_build_cost(struct buf *out, struct render_style style, struct str json);
 
 #endif

@@ -120,6 +120,16 @@ static size_t read_buckets(const struct bucket_table *t, struct str by,
     return largest;
 }
 
+/* The guesses of the buckets are together that of the table. */
+static void assert_sizes(const struct borders *borders)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; borders->sizes != NULL && i <= borders->n; i++)
+        sum += borders->sizes[i];
+    assert_int_equal(sum, borders->rows);
+}
+
 static void every_row_of_any_table_is_in_one_of_its_buckets(void **state)
 {
     struct random random;
@@ -137,6 +147,7 @@ static void every_row_of_any_table_is_in_one_of_its_buckets(void **state)
         bucket_table_draw(&t, &random, 1 + random_below(&random, 200));
         find(&t, &wish, &borders);
         assert_true(borders.n < wish.n);
+        assert_sizes(&borders);
         n_borders += borders.n;
         (void)read_buckets(&t, by, &borders, 1 + random_below(&random, 50), &all);
         bucket_assert_whole(&t, &all);

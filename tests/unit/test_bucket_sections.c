@@ -83,11 +83,29 @@ static void a_section_that_no_split_makes_smaller_is_left_as_it_is(void **state)
     sections_fini(&s);
 }
 
+static void each_bucket_has_the_rows_of_its_sections(void **state)
+{
+    const struct str places[] = {STR("b"), STR("c")};
+    uint64_t sizes[3];
+    struct sections s;
+
+    (void)state;
+    sections_of(&s, (const uint64_t[]){1, 2, 4, 8, 16}, 5);
+    sections_sum(&s, places, 2, sizes);
+    assert_int_equal(sizes[0], 3);
+    assert_int_equal(sizes[1], 4);
+    assert_int_equal(sizes[2], 24);
+    sections_sum(&s, places, 0, sizes);
+    assert_int_equal(sizes[0], 31);
+    sections_fini(&s);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(buckets_end_at_the_sections_nearest_to_their_shares),
         cmocka_unit_test(a_split_keeps_the_order_and_where_the_section_ended),
+        cmocka_unit_test(each_bucket_has_the_rows_of_its_sections),
         cmocka_unit_test(a_section_that_no_split_makes_smaller_is_left_as_it_is),
     };
 

@@ -191,7 +191,11 @@ static bool cut(struct range_ask *ask, const struct sections *s,
     out->rows = sections_rows(s);
     out->places = arena_alloc(ask->arena, n, sizeof(*out->places));
     out->n = sections_cut(s, n, out->places);
-    if (!range_ask_rise(ask, out->places, &out->n, err) || !end_at_rows(ask, out, err))
+    if (!range_ask_rise(ask, out->places, &out->n, err))
+        return false;
+    out->sizes = arena_alloc(ask->arena, out->n + 1, sizeof(*out->sizes));
+    sections_sum(s, out->places, out->n, out->sizes);
+    if (!end_at_rows(ask, out, err))
         return false;
     if (n < wish->n)
         out->why_not = "the table has few rows";

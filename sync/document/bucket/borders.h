@@ -36,9 +36,10 @@ struct borders_wish {
 struct borders {
     struct str index; /* for struct loader_bucket (sync/document/loader.h); empty if none */
     struct str
-        *places;   /* in order: each is the `until` of a bucket and the `after` of the next */
-    size_t n;      /* there are n + 1 buckets */
-    uint64_t rows; /* of the table, by the server's guess */
+        *places;     /* in order: each is the `until` of a bucket and the `after` of the next */
+    size_t n;        /* there are n + 1 buckets */
+    uint64_t *sizes; /* of each of these, by the server's guess; NULL: one bucket has all */
+    uint64_t rows;   /* of the table, by the server's guess */
     const char *why_not; /* why there are fewer than wished, literal; NULL if there are not */
 };
 

@@ -102,3 +102,15 @@ size_t sections_cut(const struct sections *s, size_t n, struct str *out)
     }
     return found;
 }
+
+void sections_sum(const struct sections *s, const struct str *places, size_t n, uint64_t *sizes)
+{
+    size_t k = 0;
+
+    for (size_t i = 0; i <= n; i++)
+        sizes[i] = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        sizes[k] += s->list[i].rows;
+        k += k < n && str_equal(s->list[i].until, places[k]);
+    }
+}

@@ -47,5 +47,8 @@ void sections_split(struct sections *s, size_t at, const struct row_section *par
  * 1; returns how many: fewer if a section is larger than a bucket.
  */
 size_t sections_cut(const struct sections *s, size_t n, struct str *out);
+/* The rows up to each of n such places, from the one before; sizes has room for n + 1. */
+void sections_sum(const struct sections *s, const struct str *places, size_t n,
+                  uint64_t *sizes);
 
 #endif

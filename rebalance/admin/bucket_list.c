@@ -16,6 +16,15 @@ bool bucket_list_is_of(const struct stored_job *job, const struct stored_job *bu
            job->version == build->version && str_equal(job->index, build->index);
 }
 
+void bucket_list_sum(const struct stored_job *jobs, size_t n, const struct stored_job *build,
+                     struct bucket_sum *sum)
+{
+    *sum = (struct bucket_sum){.n = 0};
+    for (size_t i = 0; i < n; i++)
+        if (bucket_list_is_of(&jobs[i], build))
+            bucket_sum_add(sum, &jobs[i]);
+}
+
 /* Each node once: there are few. */
 static void put_node(struct json_writer *w, struct buf *seen, const struct stored_job *bucket)
 {
@@ -36,13 +45,10 @@ static void put_node(struct json_writer *w, struct buf *seen, const struct store
 void bucket_list_put_sum(struct json_writer *w, const struct stored_job *jobs, size_t n,
                          const struct stored_job *build)
 {
-    struct bucket_sum sum = {0};
+    struct bucket_sum sum;
     struct buf seen = {0};
 
-    for (size_t i = 0; i < n; i++)
-        if (bucket_list_is_of(&jobs[i], build))
-            bucket_sum_add(&sum, jobs[i].state, jobs[i].error, jobs[i].rows_done,
-                           jobs[i].parameters);
+    bucket_list_sum(jobs, n, build, &sum);
     json_put_u64(w, STR("buckets"), sum.n);
     json_put_u64(w, STR("buckets_done"), sum.n_done);
     json_write_key(w, STR("nodes"));
@@ -87,7 +93,37 @@ static void put_by(struct json_writer *w, const struct fill_bucket *b)
     buf_free(&text);
 }
 
-void bucket_list_put(struct json_writer *w, const struct stored_job *bucket)
+/* What is not known is null, so that nobody reckons with it. */
+static void put_known(struct json_writer *w, struct str name, int64_t value, bool is_known)
+{
+    if (is_known)
+        json_put_i64(w, name, value);
+    else
+        json_put_null(w, name);
+}
+
+static void put_progress(struct json_writer *w, const struct stored_job *jobs, size_t n,
+                         const struct stored_job *bucket)
+{
+    struct bucket_sum sum = {0};
+    struct bucket_progress p;
+    uint64_t rows = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (bucket_list_is_of(bucket, &jobs[i])) {
+            bucket_list_sum(jobs, n, &jobs[i], &sum);
+            rows = jobs[i].rows_total;
+        }
+    p = bucket_progress(bucket, &sum, rows);
+    json_put_u64(w, STR("rows_done"), bucket->rows_done);
+    put_known(w, STR("rows_total"), (int64_t)p.total,
+              p.total > 0 || str_equal(bucket->state, STR(BUCKET_DONE)));
+    put_known(w, STR("rate"), (int64_t)p.rate, p.rate > 0);
+    put_known(w, STR("remaining_seconds"), p.remaining_s, p.remaining_s >= 0);
+}
+
+void bucket_list_put(struct json_writer *w, const struct stored_job *jobs, size_t n,
+                     const struct stored_job *bucket)
 {
     const bool runs = str_equal(bucket->state, STR(BUCKET_RUNNING));
     struct fill_bucket b;
@@ -100,10 +136,7 @@ void bucket_list_put(struct json_writer *w, const struct stored_job *bucket)
     put_cursor(w, STR("until"), known ? buf_str(&b.until) : STR(""));
     put_by(w, &b);
     json_put_cstr(w, STR("phase"), runs ? "filling" : "waiting");
-    json_put_u64(w, STR("rows_done"), bucket->rows_done);
-    json_put_null(w, STR("rows_total"));
-    json_put_null(w, STR("rate"));
-    json_put_null(w, STR("remaining_seconds"));
+    put_progress(w, jobs, n, bucket);
     json_put_string(w, STR("waits_for"),
                     runs                                          ? bucket->error
                     : !str_equal(bucket->state, STR(BUCKET_INIT)) ? STR("")

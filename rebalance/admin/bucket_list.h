@@ -11,16 +11,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct bucket_sum;
 struct json_writer;
 struct stored_job;
 
 /* Whether the job is a bucket of this build. */
 bool bucket_list_is_of(const struct stored_job *job, const struct stored_job *build) MUST_CHECK;
+/* What the build's buckets amount to; its texts are borrowed from jobs. */
+void bucket_list_sum(const struct stored_job *jobs, size_t n, const struct stored_job *build,
+                     struct bucket_sum *sum);
 /* Write members of the build's object: how many buckets it has, how many are done, and the ids
  * of the nodes that work on the others. */
 void bucket_list_put_sum(struct json_writer *w, const struct stored_job *jobs, size_t n,
                          const struct stored_job *build);
-/* Write members of the bucket's object. */
-void bucket_list_put(struct json_writer *w, const struct stored_job *bucket);
+/* Write members of the bucket's object. jobs: all, its build among them. */
+void bucket_list_put(struct json_writer *w, const struct stored_job *jobs, size_t n,
+                     const struct stored_job *bucket);
 
 #endif

@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "rebalance/fill/bucket.h"
+#include "rebalance/fill/job.h"
 #include "rebalance/shared/others.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/verify/jobs.h"
@@ -12,6 +13,7 @@
 #include "rebalance/admin/bucket_list.h"
 #include "rebalance/admin/log_list.h"
 #include "rebalance/admin/questions.h"
+#include "rebalance/admin/run_list.h"
 #include "rebalance/view/view.h"
 
 #include "src/store/store.h"
@@ -194,26 +196,45 @@ static void look_at_unknown(struct lister *l, const struct stored_job *j, struct
              "upgrade this node, or move the topic to one that was upgraded");
 }
 
+/* As the store knows, so that every node shows the same. */
+static void pace_of_buckets(const struct store_copy *stored, const struct stored_job *j,
+                            struct index_build_status *s)
+{
+    struct bucket_sum sum;
+
+    bucket_list_sum(stored->jobs, stored->n_jobs, j, &sum);
+    if (sum.n == 0 || sum.n_done == sum.n)
+        return;
+    if (s->rows_total == 0) /* they are still being counted */
+        s->rows_total = sum.expected;
+    s->rows_done = sum.rows_done;
+    s->rate = (double)sum.rate;
+    s->remaining_s =
+        job_remaining_s(&(struct job_pace){.rate = s->rate}, sum.rows_done, s->rows_total);
+}
+
 /* At the pace of the whole run so far. */
 static void append_replay(struct lister *l, const struct stored_job *j)
 {
     const int64_t ms = j->updated_ms - j->created_ms;
     const double rate = ms > 0 ? (double)j->rows_done * 1000 / (double)ms : 0;
+    const int64_t left =
+        job_remaining_s(&(struct job_pace){.rate = rate}, j->rows_done, j->rows_total);
 
     json_put_cstr(l->w, STR("phase"), j->rows_done > 0 ? "documents" : "keys");
-    json_put_u64(l->w, STR("rows_done"), j->rows_done);
+    json_put_u64(l->w, STR("rows_done"), job_shown_done(j->rows_done, j->rows_total));
     json_put_u64(l->w, STR("rows_total"), j->rows_total);
     json_put_double(l->w, STR("rate"), (double)(int64_t)rate);
-    if (rate > 0)
-        json_put_i64(l->w, STR("remaining_seconds"),
-                     1 + (int64_t)((double)(j->rows_total - j->rows_done) / rate));
+    if (left >= 0)
+        json_put_i64(l->w, STR("remaining_seconds"), left);
     else
         json_put_null(l->w, STR("remaining_seconds"));
     json_put_string(l->w, STR("waits_for"), j->error);
     json_put_cstr(l->w, STR("fix"), "");
 }
 
-static void append_pace(struct lister *l, const struct stored_job *j)
+static void append_pace(struct lister *l, const struct store_copy *stored,
+                        const struct stored_job *j)
 {
     if (str_equal(j->kind, STR(JOB_REPLAY))) {
         append_replay(l, j);
@@ -239,9 +260,9 @@ static void append_pace(struct lister *l, const struct stored_job *j)
         b.s.rows_done = j->rows_done;
         b.s.rows_total = j->rows_total;
     }
+    pace_of_buckets(stored, j, &b.s);
     json_put_cstr(l->w, STR("phase"), b.s.phase);
-    json_put_u64(l->w, STR("rows_done"),
-                 b.s.rows_done < b.s.rows_total ? b.s.rows_done : b.s.rows_total);
+    json_put_u64(l->w, STR("rows_done"), job_shown_done(b.s.rows_done, b.s.rows_total));
     json_put_u64(l->w, STR("rows_total"), b.s.rows_total);
     json_put_double(l->w, STR("rate"), (double)(int64_t)b.s.rate);
     if (b.s.remaining_s >= 0)
@@ -290,9 +311,9 @@ static void put_job(struct lister *l, const struct store_copy *stored,
     json_put_u64(l->w, STR("version"), j->version);
     json_put_string(l->w, STR("state"), state_of(l, j));
     if (str_equal(j->kind, STR(JOB_BUCKET))) {
-        bucket_list_put(l->w, j);
+        bucket_list_put(l->w, stored->jobs, stored->n_jobs, j);
     } else {
-        append_pace(l, j);
+        append_pace(l, stored, j);
         if (str_equal(j->kind, STR(JOB_INDEX)))
             bucket_list_put_sum(l->w, stored->jobs, stored->n_jobs, j);
     }
@@ -319,6 +340,7 @@ static bool list_jobs(struct lister *l, struct err *err)
             put_job(l, stored, &stored->jobs[i]);
         }
     coordinator_list_fan_outs(l->co, stored, l->name, l->w, &l->n);
+    coordinator_list_runs(l->co, stored, l->name, l->w, &l->n);
     store_copy_unref(stored);
     return true;
 }

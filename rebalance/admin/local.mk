@@ -19,6 +19,7 @@ libmillrace_a_SOURCES += \
 	%D%/node_list.c %D%/node_list.h \
 	%D%/nodes.h \
 	%D%/questions.h \
+	%D%/run_list.c %D%/run_list.h \
 	%D%/search.c %D%/search.h \
 	%D%/settings.h \
 	%D%/status.c %D%/status.h \

@@ -1,11 +1,14 @@
 #include "config.h"
 
 #include "rebalance/admin/status.h"
+#include "rebalance/fill/bucket.h"
+#include "rebalance/shared/others.h"
 #include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/version/builds.h"
 #include "rebalance/view/topic.h"
 
+#include "rebalance/admin/bucket_list.h"
 #include "rebalance/admin/questions.h"
 #include "rebalance/admin/table_metrics.h"
 #include "rebalance/doctor/doctor.h"
@@ -20,7 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HANDOFF_BYTES (4 << 20)
+#define HANDOFF_BYTES  (4 << 20)
+#define JOB_SERIES_MAX 64 /* more than there are kinds of jobs, times their states */
 
 static const char *const outcome_labels[N_OUTCOMES] = {
     [OUTCOME_DELIVERED] = "delivered", [OUTCOME_SUPERSEDED] = "superseded",
@@ -90,15 +94,95 @@ static void put_topic(struct buf *out, const struct topic *t)
     free(s.gtids);
 }
 
+/* ---- jobs ---- */
+
+struct job_samples {
+    struct coordinator *co;
+    struct buf *out;
+    const struct store_copy *stored; /* NULL: the store never answered */
+};
+
+static void put_bucket(struct buf *out, const struct stored_job *bucket,
+                       const struct bucket_sum *sum, uint64_t rows)
+{
+    const struct bucket_progress p = bucket_progress(bucket, sum, rows);
+    char number[16];
+
+    snprintf(number, sizeof(number), "%u", (unsigned)bucket->bucket + 1);
+    metric_put_u64(out, METRIC_BUCKET_ROWS_DONE, bucket->rows_done, bucket->index,
+                   str_from(number));
+    if (p.total > 0)
+        metric_put_u64(out, METRIC_BUCKET_ROWS_ESTIMATED, p.total, bucket->index,
+                       str_from(number));
+    metric_put_u64(out, METRIC_BUCKET_RATE, p.rate, bucket->index, str_from(number));
+}
+
+static void put_buckets(const struct job_samples *js, const struct stored_job *build,
+                        uint64_t rows)
+{
+    static const char *const states[] = {BUCKET_INIT, BUCKET_RUNNING, BUCKET_DONE,
+                                         BUCKET_ERROR};
+    const struct store_copy *c = js->stored;
+    uint64_t counts[ARRAY_LEN(states)] = {0};
+    struct bucket_sum sum;
+
+    bucket_list_sum(c->jobs, c->n_jobs, build, &sum);
+    metric_put_u64(js->out, METRIC_REINDEX_RATE, sum.rate, build->index);
+    for (size_t i = 0; i < c->n_jobs; i++) {
+        if (!bucket_list_is_of(&c->jobs[i], build))
+            continue;
+        for (size_t k = 0; k < ARRAY_LEN(states); k++)
+            counts[k] += str_equal(c->jobs[i].state, str_from(states[k]));
+        if (str_equal(c->jobs[i].state, STR(BUCKET_RUNNING)))
+            put_bucket(js->out, &c->jobs[i], &sum, rows);
+    }
+    for (size_t k = 0; k < ARRAY_LEN(states); k++)
+        metric_put_u64(js->out, METRIC_REINDEX_BUCKETS, counts[k], build->index,
+                       str_from(states[k]));
+}
+
 static void put_build(void *ctx, struct index_build *b)
 {
-    struct buf *out = ctx;
+    const struct job_samples *js = ctx;
     const struct index_build_status s = index_build_status(b);
     const struct str index = str_from(index_build_alias(b));
 
-    metric_put_u64(out, METRIC_REINDEX_ROWS_DONE, s.rows_done, index);
-    metric_put_u64(out, METRIC_REINDEX_ROWS_ESTIMATED, s.rows_total, index);
-    metric_put_u64(out, METRIC_REINDEX_BUCKETS, 1, index, STR("running"));
+    metric_put_u64(js->out, METRIC_REINDEX_ROWS_DONE, s.rows_done, index);
+    metric_put_u64(js->out, METRIC_REINDEX_ROWS_ESTIMATED, s.rows_total, index);
+    for (size_t i = 0; js->stored != NULL && i < js->stored->n_jobs; i++)
+        if (js->stored->jobs[i].id == s.job_id)
+            put_buckets(js, &js->stored->jobs[i], s.rows_total);
+}
+
+/* Jobs of one kind and state. */
+struct job_series {
+    struct str kind, state; /* borrowed */
+    uint64_t n;
+};
+
+static void count_job(struct job_series *list, size_t max, const struct stored_job *j)
+{
+    for (size_t i = 0; i < max; i++) {
+        if (list[i].n > 0 &&
+            !(str_equal(list[i].kind, j->kind) && str_equal(list[i].state, j->state)))
+            continue;
+        list[i].kind = j->kind;
+        list[i].state = j->state;
+        list[i].n++;
+        return;
+    }
+}
+
+static void put_jobs(const struct job_samples *js)
+{
+    struct job_series list[JOB_SERIES_MAX] = {{.n = 0}};
+    const struct store_copy *c = js->stored;
+
+    for (size_t i = 0; c != NULL && i < c->n_jobs; i++)
+        if (!coordinator_is_others_version(js->co, c->jobs[i].index, c->jobs[i].version))
+            count_job(list, ARRAY_LEN(list), &c->jobs[i]);
+    for (size_t i = 0; i < ARRAY_LEN(list) && list[i].n > 0; i++)
+        metric_put_u64(js->out, METRIC_JOBS, list[i].n, list[i].kind, list[i].state);
 }
 
 static void put_version(struct buf *out, const struct stored_version *v)
@@ -237,9 +321,13 @@ void coordinator_metrics(struct coordinator *co, struct buf *samples)
     put_lags(samples, v);
     coordinator_put_tables(samples, v, METRIC_TABLES_MAX);
     put_dead_letters(samples, v);
+
+    struct job_samples js = {.co = co, .out = samples, .stored = v->stored};
+
+    builds_each(co->builds, put_build, &js);
+    put_jobs(&js);
     coordinator_view_free(v);
     put_topics(co, samples);
-    builds_each(co->builds, put_build, samples);
     put_versions(co, samples);
     if (co->delivery != NULL)
         delivery_metrics(co->delivery, samples);

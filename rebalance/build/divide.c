@@ -43,8 +43,9 @@ static bool load_buckets(struct index_build *b, struct arena *a, struct stored_j
     return true;
 }
 
+/* rows: guessed; 0: unknown. */
 static struct stored_job new_bucket(const struct index_build *b, uint32_t bucket, uint32_t n,
-                                    struct str parameters)
+                                    uint64_t rows, struct str parameters)
 {
     return (struct stored_job){.kind = STR(JOB_BUCKET),
                                .index = b->job.index,
@@ -54,6 +55,7 @@ static struct stored_job new_bucket(const struct index_build *b, uint32_t bucket
                                .buckets = n,
                                .state = STR(BUCKET_INIT),
                                .cursor = STR(""),
+                               .rows_total = rows,
                                .parameters = parameters,
                                .error = STR(""),
                                .created_ms = clock_wall_ms(),
@@ -64,6 +66,7 @@ static struct stored_job new_bucket(const struct index_build *b, uint32_t bucket
 struct cuts {
     struct arena *arena;
     struct str *places;
+    uint64_t *rows; /* before each place, from the one before, and after the last: guessed */
     size_t n;
     struct str index; /* that has the order of the bucket column; empty: the server chooses */
 };
@@ -122,12 +125,17 @@ static bool cut_tables(struct index_build *b, struct target *const *list, size_t
             so_far = 0;
         }
         so_far += rows[i] / parts;
-        if (parts == 1)
+        if (parts == 1) {
+            c->rows[c->n] += rows[i];
             continue;
+        }
         if (!find_borders(b, list[i], parts, by, c->arena, &borders, err))
             return false;
-        for (size_t k = 0; k < borders.n; k++)
+        for (size_t k = 0; k < borders.n; k++) {
+            c->rows[c->n] += borders.sizes[k];
             cut(c, list[i]->table, borders.places[k]);
+        }
+        c->rows[c->n] += borders.sizes != NULL ? borders.sizes[borders.n] : borders.rows;
         c->index = borders.index;
         if (borders.why_not != NULL && b->opt.asked_buckets)
             log_info("an index build has fewer buckets than wished",
@@ -156,7 +164,8 @@ static bool store_cuts(struct index_build *b, const struct cuts *c, bool by_colu
             buf_append(&bucket.index, c->index);
         }
         bucket_append(&parameters, &bucket);
-        buckets[i] = new_bucket(b, i, n, arena_copy(c->arena, buf_str(&parameters)));
+        buckets[i] =
+            new_bucket(b, i, n, c->rows[i], arena_copy(c->arena, buf_str(&parameters)));
         if (i > 0)
             buckets[i].cursor = c->places[i - 1];
         bucket_fini(&bucket);
@@ -182,7 +191,7 @@ static bool store_mods(struct index_build *b, struct arena *a, struct err *err)
 
         buf_append(&bucket.by, str_from(b->opt.bucket_column));
         bucket_append(&parameters, &bucket);
-        buckets[i] = new_bucket(b, i, n, arena_copy(a, buf_str(&parameters)));
+        buckets[i] = new_bucket(b, i, n, 0, arena_copy(a, buf_str(&parameters)));
         bucket_fini(&bucket);
         buf_free(&parameters);
     }
@@ -195,7 +204,9 @@ static bool divide_rows(struct index_build *b, struct arena *a, struct err *err)
     if (b->opt.by_mod)
         return store_mods(b, a, err);
 
-    struct cuts c = {.arena = a, .places = arena_alloc(a, BUCKETS_MAX, sizeof(*c.places))};
+    struct cuts c = {.arena = a,
+                     .places = arena_alloc(a, BUCKETS_MAX, sizeof(*c.places)),
+                     .rows = arena_alloc(a, BUCKETS_MAX + 1, sizeof(*c.rows))};
     size_t n;
     struct target **list = version_targets(b->opt.pipeline, b->index, &n, err);
     const bool divides = b->opt.buckets > 1 && b->job.cursor.len == 0;
@@ -305,8 +316,7 @@ static bool look(struct index_build *b, bool *filled, struct err *err)
     bool ok = tell_again(b, err) && load_buckets(b, a, &buckets, &n, err);
 
     for (size_t i = 0; i < n; i++) {
-        bucket_sum_add(&sum, buckets[i].state, buckets[i].error, buckets[i].rows_done,
-                       buckets[i].parameters);
+        bucket_sum_add(&sum, &buckets[i]);
         b->shared = b->shared || is_elsewhere(b, &buckets[i]);
     }
     if (ok && n == 0)

@@ -5,6 +5,7 @@
 #include "rebalance/fill/job.h"
 #include "src/base/hex.h"
 #include "src/format/json.h"
+#include "src/store/store.h"
 #include "sync/document/key.h"
 
 void bucket_fini(struct fill_bucket *b)
@@ -32,6 +33,7 @@ void bucket_append(struct buf *json, const struct fill_bucket *b)
     json_put_string(&w, STR("index"), buf_str(&b->index));
     json_put_string(&w, STR("node"), buf_str(&b->node));
     json_put_u64(&w, STR("dead"), b->dead);
+    json_put_u64(&w, STR("rate"), b->rate);
     json_close_object(&w);
     buf_free(&until);
 }
@@ -88,24 +90,64 @@ bool bucket_read(struct str json, struct fill_bucket *b)
     (void)json_find_text(json, "/index", &b->index);
     (void)json_find_text(json, "/node", &b->node);
     (void)json_find_u64(json, "/dead", &b->dead);
+    (void)json_find_u64(json, "/rate", &b->rate);
     return read_mod(json, b) || read_until(json, b);
 }
 
-void bucket_sum_add(struct bucket_sum *sum, struct str state, struct str error,
-                    uint64_t rows_done, struct str parameters)
+/* What nobody fills has none, whatever was stored. */
+static uint64_t rate_of(const struct stored_job *job)
 {
+    uint64_t rate = 0;
+
+    if (str_equal(job->state, STR(BUCKET_RUNNING)) && job->error.len == 0)
+        (void)json_find_u64(job->parameters, "/rate", &rate);
+    return rate;
+}
+
+void bucket_sum_add(struct bucket_sum *sum, const struct stored_job *job)
+{
+    const bool runs = str_equal(job->state, STR(BUCKET_RUNNING));
     uint64_t dead = 0;
 
-    (void)json_find_u64(parameters, "/dead", &dead);
+    (void)json_find_u64(job->parameters, "/dead", &dead);
     sum->n++;
-    sum->n_done += str_equal(state, STR(BUCKET_DONE));
-    sum->n_running += str_equal(state, STR(BUCKET_RUNNING));
-    sum->rows_done += rows_done;
+    sum->n_done += str_equal(job->state, STR(BUCKET_DONE));
+    sum->n_running += runs;
+    sum->rows_done += job->rows_done;
+    sum->expected += job->rows_total;
+    sum->rate += rate_of(job);
     sum->dead += dead;
-    if (str_equal(state, STR(BUCKET_ERROR)) && !sum->failed) {
+    if (str_equal(job->state, STR(BUCKET_ERROR)) && !sum->failed) {
         sum->failed = true;
-        sum->error = error;
+        sum->error = job->error;
     }
-    if (str_equal(state, STR(BUCKET_RUNNING)) && sum->waits.len == 0)
-        sum->waits = error;
+    if (runs && sum->waits.len == 0)
+        sum->waits = job->error;
+}
+
+/* Guesses of single buckets are all too large or too small by about the same factor. */
+static uint64_t expected_rows(const struct stored_job *job, const struct bucket_sum *all,
+                              uint64_t rows)
+{
+    if (job->rows_total == 0 || all->expected == 0)
+        return all->n == 0 ? 0 : rows / all->n;
+    return rows == 0
+               ? job->rows_total
+               : (uint64_t)((double)job->rows_total / (double)all->expected * (double)rows);
+}
+
+struct bucket_progress bucket_progress(const struct stored_job *job,
+                                       const struct bucket_sum *all, uint64_t rows)
+{
+    struct bucket_progress p = {.rate = rate_of(job), .remaining_s = -1};
+    const uint64_t expected = expected_rows(job, all, rows);
+
+    if (str_equal(job->state, STR(BUCKET_DONE)))
+        p.total = job->rows_done;
+    else if (expected > job->rows_done)
+        p.total = expected;
+    if (p.total > 0 && p.rate > 0)
+        p.remaining_s = job_remaining_s(&(struct job_pace){.rate = (double)p.rate},
+                                        job->rows_done, p.total);
+    return p;
 }

@@ -38,6 +38,7 @@ struct fill_bucket {
     struct buf index; /* of the table, that has this order; empty: the server chooses */
     struct buf node;  /* the id of the node that works on it, or did last */
     uint64_t dead;    /* rows that made no document */
+    uint64_t rate;    /* rows per second, by who fills it; 0: unknown, or it stands still */
 };
 
 void bucket_fini(struct fill_bucket *b);
@@ -52,13 +53,29 @@ bool bucket_read(struct str json, struct fill_bucket *b) MUST_CHECK;
 /* What the buckets of a build amount to. Zero-initialise. */
 struct bucket_sum {
     uint64_t rows_done, dead;
+    uint64_t expected; /* rows of all, as they were guessed when they were made */
+    uint64_t rate;     /* of all that are filled */
     size_t n, n_done, n_running;
     struct str error; /* of the first that has failed; empty: none has */
     bool failed;
     struct str waits; /* why the first that waits does so; empty: none does */
 };
-/* Add a bucket's job: its state, error and parameters. The texts are borrowed. */
-void bucket_sum_add(struct bucket_sum *sum, struct str state, struct str error,
-                    uint64_t rows_done, struct str parameters);
+struct stored_job;
+/* Add a bucket's job. Its texts are borrowed. */
+void bucket_sum_add(struct bucket_sum *sum, const struct stored_job *job);
+
+/* How far a bucket is, for people. */
+struct bucket_progress {
+    uint64_t total; /* never below what is done; 0: unknown */
+    uint64_t rate;
+    int64_t remaining_s; /* -1: unknown */
+};
+/*
+ * all: the sum of its build's buckets; rows: of the build's tables, as they were counted; 0:
+ * not yet.  The total of a bucket that is not done is unknown once it has more rows than were
+ * expected.
+ */
+struct bucket_progress bucket_progress(const struct stored_job *job,
+                                       const struct bucket_sum *all, uint64_t rows);
 
 #endif

@@ -89,6 +89,8 @@ static bool store(struct index_fill *f, const char *state, struct str error, str
     struct buf parameters = {0};
     struct stored_job job = f->job;
 
+    job_pace_update(&f->pace, f->job.rows_done, clock_mono_ms());
+    f->bucket.rate = (uint64_t)(f->pace.rate + 0.5);
     bucket_append(&parameters, &f->bucket);
     job.cursor = buf_str(&f->cursor);
     job.parameters = buf_str(&parameters);

@@ -58,6 +58,7 @@ struct index_fill {
     struct chunk_note *open_first, **open_last;
     size_t n_open;
     struct job_limit limit;
+    struct job_pace pace;
     int64_t saved_ms;
     bool end;           /* the table's last row was read */
     int64_t failing_ms; /* monotonic, since when no read has succeeded; 0: the last one did */

@@ -214,6 +214,7 @@ static bool take(struct coordinator *co, const struct round *r, struct stored_jo
     }
     buf_clear(&b.node);
     buf_append(&b.node, r->self);
+    b.rate = 0;
     bucket_append(&parameters, &b);
 
     const bool ok =

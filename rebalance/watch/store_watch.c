@@ -9,6 +9,7 @@
 #include "src/base/mem.h"
 #include "src/base/thread.h"
 #include "src/store/later/fan_out.h"
+#include "src/store/later/snapshot.h"
 #include "src/store/retired.h"
 #include "src/store/told.h"
 
@@ -124,6 +125,7 @@ static struct store_copy *load(const struct store_watch *w, struct err *err)
         store_load_jobs(s, c->arena, &c->jobs, &c->n_jobs, err) &&
         store_load_dropped(s, c->arena, &c->dropped, &c->n_dropped, err) &&
         store_sum_fan_outs(s, c->arena, clock_wall_ms(), &c->fan_outs, &c->n_fan_outs, err) &&
+        store_load_snapshot_runs(s, c->arena, STR(""), &c->runs, &c->n_runs, err) &&
         store_load_checkpoints(s, c->arena, &c->checkpoints, &c->n_checkpoints, err) &&
         load_told(w, c, err))
         return c;

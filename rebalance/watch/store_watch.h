@@ -20,6 +20,7 @@
 
 struct arena;
 struct fan_out_sum;
+struct snapshot_run;
 struct stop;
 struct store;
 struct store_watch;
@@ -43,6 +44,8 @@ struct store_copy {
     size_t n_dropped;
     struct fan_out_sum *fan_outs;
     size_t n_fan_outs;
+    struct snapshot_run *runs; /* of delayed tables */
+    size_t n_runs;
     struct stored_checkpoint *checkpoints;
     size_t n_checkpoints;
     struct stored_told *told; /* none unless other nodes share the store */

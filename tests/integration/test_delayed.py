@@ -238,6 +238,10 @@ def test_a_second_run_ends_with_75_and_says_which_one_goes_on(w):
         if done.returncode != 75 or "goes on since" not in done.stderr:
             raise Failed(f"{done.returncode}: {done.stderr}")
         shown = daemon.json("delayed", "runs")
+        wait_until("the jobs have it, too", lambda: any(j["kind"] == "delayed" for j in daemon.json("job", "list")["items"]))
+        job, = [j for j in daemon.json("job", "list")["items"] if j["kind"] == "delayed"]
+        if job["rows_done"] > job["rows_total"] or daemon.json("job", "get", job["id"])["items"] == []:
+            raise Failed(f"{job}")
         if len(shown["items"]) != 1 or shown["waiting"][0]["snapshots"] != 1:
             raise Failed(f"the runs are {shown}")
         hold.open.set()

@@ -98,6 +98,9 @@ class Fills(Members):
 
     def ends_well(self):
         self.set_rate(0)
+        self.is_well()
+
+    def is_well(self):
         self.wait_over()
         self.equal()
         if self.version() != 2:
@@ -237,6 +240,42 @@ def test_the_last_bucket_whose_node_is_lost_goes_on_from_its_cursor_elsewhere(w)
 
 
 # -- more
+
+
+def check_shown(m, node):
+    """What a node tells of a build and its buckets is possible; returns both."""
+    items = (node.json("job", "get", m.big, ok=None) or {}).get("items", [])
+    for item in items:
+        if item["rows_total"] is not None and item["rows_done"] > item["rows_total"]:
+            raise Failed(f"above 100 %: {item}")
+        if item["remaining_seconds"] is not None and item["remaining_seconds"] < 1:
+            raise Failed(f"nothing left, and not done: {item}")
+    return [item for item in items if item["kind"] == "index"], [item for item in items if item["kind"] == "bucket"]
+
+
+def test_every_node_tells_the_rate_and_the_time_left_of_a_build_and_of_its_buckets(w):
+    m = begun(w, 600)
+
+    def knows(node):
+        build, buckets = check_shown(m, node)
+        at_work = [b for b in buckets if b["state"] == "running"]
+        return build and build[0]["remaining_seconds"] is not None and 300 <= build[0]["rate"] <= 900 and \
+            build[0]["remaining_seconds"] <= 1 + 6100 / 300 and at_work and \
+            all(b["rate"] is not None and 30 <= b["rate"] <= 150 and b["remaining_seconds"] is not None for b in at_work) and \
+            all(300 <= b["rows_total"] <= 700 for b in buckets if b["state"] != "done")
+
+    for node in m.nodes:
+        wait_until(lambda n=node: f"{n.config['node_name']} tells: {check_shown(m, n)}", lambda n=node: knows(n), 20, 0.2)
+    owner = m.owner(m.schemas[0])
+    index = f"{m.w.schema}-{m.schemas[0]}"
+    rate = owner.metric("millrace_reindex_rows_per_second", index=index)
+    done = owner.metric("millrace_reindex_bucket_rows_done", index=index)
+    running = owner.metric("millrace_reindex_buckets", index=index, state="running")
+    if not 300 <= rate <= 900 or not 0 < done < 6000 or not 1 <= running <= 8 or owner.metric("millrace_jobs", kind="bucket") != 12:
+        raise Failed(f"rate {rate}, {done} rows, {running} buckets")
+    m.set_rate(3000)
+    wait_until("it ends", lambda: not any(check_shown(m, node)[0] for node in m.nodes), 60, 0.1)
+    m.is_well()
 
 
 def test_a_build_goes_on_by_itself_when_all_nodes_have_lost_power(w):

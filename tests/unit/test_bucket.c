@@ -4,6 +4,7 @@
 
 #include "rebalance/fill/bucket.h"
 #include "src/format/json.h"
+#include "src/store/store.h"
 #include "sync/document/key.h"
 
 static void put_cursor(struct buf *b, struct str table, struct str key)
@@ -86,23 +87,91 @@ static void a_place_that_is_no_cursor_is_refused(void **state)
     bucket_fini(&b);
 }
 
+static void add(struct bucket_sum *sum, struct str state, struct str error, uint64_t rows_done,
+                struct str parameters)
+{
+    bucket_sum_add(sum, &(struct stored_job){.state = state,
+                                             .error = error,
+                                             .rows_done = rows_done,
+                                             .parameters = parameters});
+}
+
+static struct stored_job filled(const char *state, uint64_t done, uint64_t guessed)
+{
+    return (struct stored_job){.state = str_from(state),
+                               .rows_done = done,
+                               .rows_total = guessed,
+                               .parameters = STR("{\"rate\":10}")};
+}
+
+static void a_bucket_shows_its_part_of_the_rows_that_were_counted(void **state)
+{
+    const struct stored_job jobs[] = {filled(BUCKET_RUNNING, 100, 1000),
+                                      filled(BUCKET_INIT, 0, 3000)};
+    struct bucket_sum sum = {0};
+    struct bucket_progress p;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(jobs); i++)
+        bucket_sum_add(&sum, &jobs[i]);
+    p = bucket_progress(&jobs[0], &sum, 2000); /* the guesses were twice as large */
+    assert_int_equal(p.total, 500);
+    assert_int_equal(p.rate, 10);
+    assert_int_equal(p.remaining_s, 40);
+    p = bucket_progress(&jobs[0], &sum, 0); /* not counted yet */
+    assert_int_equal(p.total, 1000);
+    p = bucket_progress(&jobs[1], &sum, 2000);
+    assert_int_equal(p.total, 1500);
+    assert_int_equal(p.rate, 0);
+    assert_int_equal(p.remaining_s, -1);
+}
+
+static void a_bucket_without_a_guess_has_its_share(void **state)
+{
+    const struct stored_job job = filled(BUCKET_RUNNING, 0, 0);
+    struct bucket_sum sum = {.n = 4};
+
+    (void)state;
+    assert_int_equal(bucket_progress(&job, &sum, 2000).total, 500);
+    assert_int_equal(bucket_progress(&job, &sum, 0).total, 0);
+}
+
+static void a_bucket_is_never_full_nor_at_its_end_before_it_is_done(void **state)
+{
+    struct bucket_sum sum = {.n = 1, .expected = 100};
+    struct stored_job job = filled(BUCKET_RUNNING, 99, 100);
+
+    (void)state;
+    assert_int_equal(bucket_progress(&job, &sum, 100).remaining_s, 1);
+    for (job.rows_done = 100; job.rows_done < 300; job.rows_done += 50) {
+        assert_int_equal(bucket_progress(&job, &sum, 100).total, 0);
+        assert_int_equal(bucket_progress(&job, &sum, 100).remaining_s, -1);
+    }
+    job.state = STR(BUCKET_DONE);
+    assert_int_equal(bucket_progress(&job, &sum, 100).total, 300);
+    assert_int_equal(bucket_progress(&job, &sum, 100).remaining_s, -1);
+}
+
 static void the_sum_of_buckets_tells_what_is_done_and_what_fails_or_waits(void **state)
 {
     struct bucket_sum sum = {0};
 
     (void)state;
-    bucket_sum_add(&sum, STR(BUCKET_DONE), STR(""), 100, STR("{\"dead\":2}"));
-    bucket_sum_add(&sum, STR(BUCKET_RUNNING), STR("the server is away"), 50, STR("{}"));
-    bucket_sum_add(&sum, STR(BUCKET_INIT), STR(""), 0, STR("no JSON"));
-    assert_int_equal(sum.n, 3);
+    add(&sum, STR(BUCKET_DONE), STR(""), 100, STR("{\"dead\":2,\"rate\":9}"));
+    add(&sum, STR(BUCKET_RUNNING), STR("the server is away"), 50, STR("{\"rate\":9}"));
+    add(&sum, STR(BUCKET_RUNNING), STR(""), 0, STR("{\"rate\":7}"));
+    add(&sum, STR(BUCKET_RUNNING), STR(""), 0, STR("{\"rate\":4}"));
+    add(&sum, STR(BUCKET_INIT), STR(""), 0, STR("no JSON"));
+    assert_int_equal(sum.n, 5);
     assert_int_equal(sum.n_done, 1);
-    assert_int_equal(sum.n_running, 1);
+    assert_int_equal(sum.n_running, 3);
+    assert_int_equal(sum.rate, 11); /* what is done, or waits, has none */
     assert_int_equal(sum.rows_done, 150);
     assert_int_equal(sum.dead, 2);
     assert_false(sum.failed);
     assert_true(str_equal(sum.waits, STR("the server is away")));
-    bucket_sum_add(&sum, STR(BUCKET_ERROR), STR("first"), 0, STR("{}"));
-    bucket_sum_add(&sum, STR(BUCKET_ERROR), STR("second"), 0, STR("{}"));
+    add(&sum, STR(BUCKET_ERROR), STR("first"), 0, STR("{}"));
+    add(&sum, STR(BUCKET_ERROR), STR("second"), 0, STR("{}"));
     assert_true(sum.failed);
     assert_true(str_equal(sum.error, STR("first")));
 }
@@ -112,6 +181,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_stored_of_a_bucket_is_read_again),
         cmocka_unit_test(a_remainder_is_stored_without_an_end_and_read_again),
+        cmocka_unit_test(a_bucket_shows_its_part_of_the_rows_that_were_counted),
+        cmocka_unit_test(a_bucket_without_a_guess_has_its_share),
+        cmocka_unit_test(a_bucket_is_never_full_nor_at_its_end_before_it_is_done),
         cmocka_unit_test(a_place_that_is_no_cursor_is_refused),
         cmocka_unit_test(the_sum_of_buckets_tells_what_is_done_and_what_fails_or_waits),
     };

@@ -1,0 +1,70 @@
+#include "config.h"
+
+#include "rebalance/admin/run_list.h"
+
+#include "rebalance/delayed/runs.h"
+#include "rebalance/fill/job.h"
+#include "rebalance/state/parts.h"
+
+#include "src/base/buf.h"
+#include "src/format/json.h"
+#include "src/store/later/snapshot.h"
+
+#include <inttypes.h>
+
+/* At the pace of the whole run so far. */
+static double rate_of(const struct snapshot_run *r)
+{
+    const int64_t ms = r->updated_ms - r->created_ms;
+
+    return ms > 0 ? (double)r->n_done * 1000 / (double)ms : 0;
+}
+
+static void put_run(struct coordinator *co, struct json_writer *w, struct str id,
+                    const struct snapshot_run *r)
+{
+    const struct job_pace pace = {.rate = rate_of(r)};
+    const int64_t left = job_remaining_s(&pace, r->n_done, r->n_all);
+    struct buf why = {0};
+
+    delayed_runs_append_why(co->delayed, r->topic, &why);
+    json_open_object(w);
+    json_put_string(w, STR("id"), id);
+    json_put_cstr(w, STR("kind"), "delayed");
+    json_put_cstr(w, STR("index"), "");
+    json_put_string(w, STR("table"), r->table);
+    json_put_string(w, STR("topic"), r->topic);
+    json_put_u64(w, STR("version"), 0);
+    json_put_cstr(w, STR("state"), "running");
+    json_put_cstr(w, STR("phase"), r->n_done < r->n_all ? "snapshots" : "finishing");
+    json_put_u64(w, STR("rows_done"), job_shown_done(r->n_done, r->n_all));
+    json_put_u64(w, STR("rows_total"), r->n_all);
+    json_put_double(w, STR("rate"), (double)(int64_t)pace.rate);
+    if (left >= 0)
+        json_put_i64(w, STR("remaining_seconds"), left);
+    else
+        json_put_null(w, STR("remaining_seconds"));
+    json_put_string(w, STR("waits_for"), buf_str(&why));
+    json_put_cstr(w, STR("fix"), "");
+    json_put_cstr(w, STR("error"), "");
+    coordinator_put_time(w, STR("created"), r->created_ms);
+    json_close_object(w);
+    buf_free(&why);
+}
+
+void coordinator_list_runs(struct coordinator *co, const struct store_copy *stored,
+                           struct str name, struct json_writer *w, size_t *n_listed)
+{
+    for (size_t i = 0; i < stored->n_runs; i++) {
+        const struct snapshot_run *r = &stored->runs[i];
+        struct buf id = {0};
+
+        buf_printf(&id, "delayed-%" PRIu64, r->id);
+        if (name.len == 0 || str_equal(name, buf_str(&id)) || str_equal(name, r->topic) ||
+            str_equal(name, r->table)) {
+            ++*n_listed;
+            put_run(co, w, buf_str(&id), r);
+        }
+        buf_free(&id);
+    }
+}

@@ -18,7 +18,7 @@ static bool create(struct api_call *c, const cJSON *body, bool *dry_run, struct 
 
     if (!body_uint(body, "rate", &opt.rate, err) || !body_uint(body, "chunk", &chunk, err) ||
         !body_uint(body, "buckets", &opt.buckets, err) ||
-        !body_str(body, "buckets_by", &by, err) ||
+        !body_uint(body, "nodes", &opt.nodes, err) || !body_str(body, "buckets_by", &by, err) ||
         !body_bool(body, "take_index", &opt.take_index, err) ||
         !body_bool(body, "take_alias", &opt.take_alias, err) ||
         !body_bool(body, "hold", &opt.hold, err) || !body_uint(body, "keep", &opt.keep, err) ||
@@ -42,7 +42,7 @@ void api_index_create(struct api_call *c)
 {
     static const char *const members[] = {"rate",       "chunk",      "buckets", "buckets_by",
                                           "take_index", "take_alias", "hold",    "keep",
-                                          "verify",     "dry_run",    NULL};
+                                          "verify",     "dry_run",    "nodes",   NULL};
     struct err err = {0};
     cJSON *body = NULL;
     bool dry_run = false;
@@ -54,17 +54,21 @@ void api_index_create(struct api_call *c)
 
 static bool set(struct api_call *c, const cJSON *body, struct err *err)
 {
-    uint64_t rate = 0;
+    struct job_change change = {
+        .sets_rate = cJSON_GetObjectItemCaseSensitive(body, "rate") != NULL,
+        .sets_nodes = cJSON_GetObjectItemCaseSensitive(body, "nodes") != NULL};
 
-    if (cJSON_GetObjectItemCaseSensitive(body, "rate") == NULL)
-        return err_set_code(err, ERR_REJECT, "http", 400, "nothing to set: give \"rate\"");
-    return body_uint(body, "rate", &rate, err) &&
-           coordinator_index_set(c->api->coordinator, c->args[0], rate, &c->res->body, err);
+    if (!change.sets_rate && !change.sets_nodes)
+        return err_set_code(err, ERR_REJECT, "http", 400,
+                            "nothing to set: give \"rate\" or \"nodes\"");
+    return body_uint(body, "rate", &change.rate, err) &&
+           body_uint(body, "nodes", &change.nodes, err) &&
+           coordinator_index_set(c->api->coordinator, c->args[0], &change, &c->res->body, err);
 }
 
 void api_index_set(struct api_call *c)
 {
-    static const char *const members[] = {"rate", NULL};
+    static const char *const members[] = {"rate", "nodes", NULL};
     struct err err = {0};
     cJSON *body = NULL;
 

@@ -3,6 +3,7 @@
 #include "rebalance/admin/bucket_list.h"
 
 #include "rebalance/fill/bucket.h"
+#include "rebalance/fill/job.h"
 #include "src/base/buf.h"
 #include "src/format/json.h"
 #include "src/store/store.h"
@@ -51,6 +52,7 @@ void bucket_list_put_sum(struct json_writer *w, const struct stored_job *jobs, s
     bucket_list_sum(jobs, n, build, &sum);
     json_put_u64(w, STR("buckets"), sum.n);
     json_put_u64(w, STR("buckets_done"), sum.n_done);
+    json_put_u64(w, STR("nodes_limit"), job_parameters_read(build->parameters).nodes);
     json_write_key(w, STR("nodes"));
     json_open_array(w);
     for (size_t i = 0; i < n; i++)

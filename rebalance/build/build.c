@@ -274,8 +274,8 @@ struct pipeline *index_build_pipeline(const struct index_build *b)
     return b->opt.pipeline;
 }
 
-/* Store the rate with the job, so that it survives a restart. */
-void index_build_set_rate(struct index_build *b, uint64_t rows_per_second)
+/* It is stored with the job, so that it survives a restart and other nodes see it. */
+void index_build_set(struct index_build *b, const struct job_change *c)
 {
     struct buf parameters = {0};
 
@@ -283,12 +283,15 @@ void index_build_set_rate(struct index_build *b, uint64_t rows_per_second)
 
     struct job_parameters p = job_parameters_read(b->job.parameters);
 
-    p.rate = rows_per_second;
+    if (c->sets_rate)
+        p.rate = c->rate;
+    if (c->sets_nodes)
+        p.nodes = c->nodes;
     job_parameters_append(&parameters, &p);
     b->job.parameters = arena_copy(b->arena, buf_str(&parameters));
     lock_release(&b->lock);
     buf_free(&parameters);
-    __atomic_store_n(&b->rate_limit, rows_per_second, __ATOMIC_RELAXED);
+    __atomic_store_n(&b->rate_limit, p.rate, __ATOMIC_RELAXED);
 }
 
 const char *index_build_alias(const struct index_build *b)

@@ -225,7 +225,7 @@ static bool tell_others(struct index_build *b, struct err *err)
 {
     struct buf name = {0}, text = {0};
     struct fill_note note = {0};
-    bool ok = fill_note_take(b->opt.pipeline, b->index, b->opt.start, &note, err);
+    bool ok = fill_note_take(b->opt.pipeline, b->index, b->opt.start, b->opt.node, &note, err);
 
     if (!note.anywhere && !b->opt.asked_buckets)
         b->opt.buckets = 1;

@@ -7,7 +7,7 @@
  * and moves the alias in one call (docs/rules.md, rules 6 and 8). Only the owner of the topic
  * builds, as only its pipeline knows when the version has every change (ADR 53).
  *
- * @thread its own; status, set_rate, nudge, ask_to_stop, stop: any
+ * @thread its own; status, set, nudge, ask_to_stop, stop: any
  */
 #ifndef REBALANCE_BUILD_INDEX_BUILD_H
 #define REBALANCE_BUILD_INDEX_BUILD_H
@@ -26,6 +26,7 @@
 
 struct delivery;
 struct index_build;
+struct job_change;
 struct pipeline;
 struct search;
 struct store;
@@ -72,7 +73,7 @@ struct index_build_options {
 struct index_build *index_build_new(const struct index_build_options *opt,
                                     const struct stored_job *job) RETURNS_NONNULL MUST_CHECK;
 void index_build_start(struct index_build *b);
-void index_build_set_rate(struct index_build *b, uint64_t rows_per_second);
+void index_build_set(struct index_build *b, const struct job_change *c);
 void index_build_nudge(struct index_build *b);       /* a bucket has ended */
 void index_build_ask_to_stop(struct index_build *b); /* does not block */
 /* Stop without finishing. Joins the thread. */

@@ -115,6 +115,7 @@ void job_parameters_append(struct buf *b, const struct job_parameters *p)
     json_put_u64(&w, STR("chunk"), p->chunk);
     json_put_u64(&w, STR("buckets"), p->buckets);
     json_put_cstr(&w, STR("buckets_by"), buckets_by_word(p->by));
+    json_put_u64(&w, STR("nodes"), p->nodes);
     json_put_bool(&w, STR("take_index"), p->take.index);
     json_put_bool(&w, STR("take_alias"), p->take.alias);
     json_put_bool(&w, STR("hold"), p->hold);
@@ -136,6 +137,7 @@ struct job_parameters job_parameters_read(struct str json)
         p.buckets = BUCKETS_MAX;
     if (json_find_text(json, "/buckets_by", &by) && !buckets_by_find(buf_str(&by), &p.by))
         p.by = BUCKETS_BY_COLUMN;
+    (void)json_find_u64(json, "/nodes", &p.nodes);
     (void)json_find_bool(json, "/take_index", &p.take.index);
     (void)json_find_bool(json, "/take_alias", &p.take.alias);
     (void)json_find_bool(json, "/hold", &p.hold);

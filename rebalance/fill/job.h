@@ -72,11 +72,18 @@ struct job_parameters {
     uint64_t chunk;   /* rows per statement, 0: default */
     uint64_t buckets; /* at most BUCKETS_MAX; 0: default */
     enum buckets_by by;
+    uint64_t nodes; /* fill it at most, the owner among them; 0: all */
     struct take take;
     bool hold;  /* the version waits until a person publishes it */
     bool keeps; /* keep is given; else index.keep_versions holds */
     uint64_t keep;
     enum build_check check;
+};
+
+/* What of it can be changed while it runs. */
+struct job_change {
+    bool sets_rate, sets_nodes;
+    uint64_t rate, nodes;
 };
 
 /* "sample", "full" or "none". */

@@ -8,5 +8,6 @@ libmillrace_a_SOURCES += \
 	%D%/job.c %D%/job.h \
 	%D%/note.c \
 	%D%/range.c \
+	%D%/share.c %D%/share.h \
 	%D%/source.c %D%/source.h \
 	%D%/targets.c %D%/targets.h

@@ -15,6 +15,7 @@ void fill_note_fini(struct fill_note *n)
     buf_free(&n->why);
     buf_free(&n->identity);
     buf_free(&n->gtids);
+    buf_free(&n->node);
 }
 
 void fill_note_append(struct buf *json, const struct fill_note *n)
@@ -27,6 +28,7 @@ void fill_note_append(struct buf *json, const struct fill_note *n)
     json_put_string(&w, STR("identity"), buf_str(&n->identity));
     json_put_string(&w, STR("gtids"), buf_str(&n->gtids));
     json_put_bool(&w, STR("gtid"), n->gtid);
+    json_put_string(&w, STR("node"), buf_str(&n->node));
     json_close_object(&w);
 }
 
@@ -34,6 +36,7 @@ bool fill_note_read(struct str json, struct fill_note *n)
 {
     *n = (struct fill_note){0};
     (void)json_find_text(json, "/why", &n->why);
+    (void)json_find_text(json, "/node", &n->node);
     return json_find_bool(json, "/anywhere", &n->anywhere) &&
            json_find_bool(json, "/gtid", &n->gtid) &&
            json_find_text(json, "/identity", &n->identity) &&
@@ -62,8 +65,8 @@ static bool take_position(struct pipeline *p, uint64_t start, struct fill_note *
                    "the stream has not reached the position from which the build reads");
 }
 
-bool fill_note_take(struct pipeline *p, const char *index, uint64_t start, struct fill_note *n,
-                    struct err *err)
+bool fill_note_take(struct pipeline *p, const char *index, uint64_t start, const char *node,
+                    struct fill_note *n, struct err *err)
 {
     char identity[IDENTITY_CAP] = "";
     size_t n_targets;
@@ -75,6 +78,7 @@ bool fill_note_take(struct pipeline *p, const char *index, uint64_t start, struc
             say(n, STR("its documents show tables of several topics"));
     if (pipeline_has_cascades(p, str_from(index)))
         say(n, STR("foreign keys change its rows, and the binlog does not say so"));
+    buf_append(&n->node, str_from(node));
     (void)pipeline_identity(p, identity, sizeof(identity));
     buf_append(&n->identity, str_from(identity));
     version_targets_free(list, n_targets);

@@ -36,17 +36,18 @@ struct fill_note {
     struct buf identity; /* of the server; empty: unknown */
     struct buf gtids;    /* executed there by the start of the version, or later */
     bool gtid;           /* the server has GTIDs */
+    struct buf node;     /* the owner's id; empty: of a release that does not tell */
 };
 void fill_note_fini(struct fill_note *n);
 void fill_note_append(struct buf *json, const struct fill_note *n);
 /* Returns false if it is no note. End with fill_note_fini() then, too. */
 bool fill_note_read(struct str json, struct fill_note *n) MUST_CHECK;
 /*
- * What the pipeline's owner tells now. ERR_RETRY: it does not follow the version yet, or has
- * not read up to `start`, the position from which the stream writes to it.
+ * What the pipeline's owner, which is this node, tells now. ERR_RETRY: it does not follow the
+ * version yet, or has not read up to `start`, the position from which the stream writes to it.
  */
-bool fill_note_take(struct pipeline *p, const char *index, uint64_t start, struct fill_note *n,
-                    struct err *err) MUST_CHECK;
+bool fill_note_take(struct pipeline *p, const char *index, uint64_t start, const char *node,
+                    struct fill_note *n, struct err *err) MUST_CHECK;
 
 struct fill_source *fill_source_here(struct pipeline *p,
                                      const char *index) RETURNS_NONNULL MUST_CHECK;

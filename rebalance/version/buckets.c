@@ -7,6 +7,7 @@
 #include "rebalance/fill/fills.h"
 #include "rebalance/fill/index_fill.h"
 #include "rebalance/fill/job.h"
+#include "rebalance/fill/share.h"
 #include "rebalance/fill/source.h"
 #include "rebalance/state/owned.h"
 #include "rebalance/state/pauses.h"
@@ -21,7 +22,6 @@
 
 #include <inttypes.h>
 
-#define AT_ONCE       4 /* fills of one version on this node */
 #define FOR_EACH_NODE 4 /* buckets, so that a node that is gone leaves little to do again */
 
 /* ---- the fills' calls, on their threads ---- */
@@ -383,12 +383,18 @@ static void fill_version(struct coordinator *co, const struct round *r, struct f
     NEEDS(co->admin_lock)
 {
     const struct job_parameters p = job_parameters_read(f->build->parameters);
-    const size_t nodes = f->note.anywhere && r->n_nodes > 0 ? r->n_nodes : 1;
-    const size_t share = (f->n_open + nodes - 1) / nodes,
-                 most = share < AT_ONCE ? share : AT_ONCE;
+    const bool shares = f->note.anywhere && r->n_nodes > 0;
+    const struct fill_nodes nodes = {.live = shares ? &r->view.live : NULL,
+                                     .evacuated = &r->view.evacuated,
+                                     .self = r->self,
+                                     .owner =
+                                         f->pipeline != NULL ? r->self : buf_str(&f->note.node),
+                                     .max = p.nodes};
+    const struct fill_share share = fill_share(&nodes, f->n_open);
+    const size_t most = share.most;
     size_t n;
 
-    f->sharers = f->n_open < nodes * AT_ONCE ? f->n_open : nodes * AT_ONCE;
+    f->sharers = share.sharers;
     stop_outdated(co, f);
     n = fills_n(co->fills, f->v->index, f->v->number);
     if (n > most)
@@ -415,7 +421,7 @@ static size_t count_nodes(struct coordinator *co, const struct round *r)
     return n;
 }
 
-size_t coordinator_buckets(struct coordinator *co)
+size_t coordinator_buckets(struct coordinator *co, uint64_t nodes)
 {
     struct round r = {.self = str_from(co->identity.uuid)};
     size_t n;
@@ -423,7 +429,8 @@ size_t coordinator_buckets(struct coordinator *co)
     if (!coordinator_is_shared(co))
         return 1;
     cluster_look(co->cluster, &r.view);
-    n = count_nodes(co, &r) * FOR_EACH_NODE;
+    n = count_nodes(co, &r);
+    n = (nodes > 0 && nodes < n ? (size_t)nodes : n) * FOR_EACH_NODE;
     cluster_view_free(&r.view);
     return n == 0 ? 1 : n < BUCKETS_MAX ? n : BUCKETS_MAX;
 }

@@ -21,8 +21,8 @@ void coordinator_pause_fills(struct coordinator *co, const struct pipeline *p)
     NEEDS(co->admin_lock);
 /* Ask all fills to stop, without waiting. */
 void coordinator_ask_fills_to_stop(struct coordinator *co) NEEDS(co->admin_lock);
-/* Into how many buckets a build divides its rows, if nobody says. */
-size_t coordinator_buckets(struct coordinator *co);
+/* Into how many buckets a build of so many nodes (0: all) divides its rows, if nobody says. */
+size_t coordinator_buckets(struct coordinator *co, uint64_t nodes);
 /* Of struct index_build_options: ctx is the coordinator.  @thread a build's */
 void coordinator_on_divided(void *ctx);
 

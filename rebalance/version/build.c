@@ -74,7 +74,7 @@ options_of(struct coordinator *co, const struct stored_version *v, const struct 
         .number = v->number,
         .start = v->start,
         .node = co->identity.uuid,
-        .buckets = p->buckets > 0 ? p->buckets : coordinator_buckets(co),
+        .buckets = p->buckets > 0 ? p->buckets : coordinator_buckets(co, p->nodes),
         .asked_buckets = p->buckets > 0,
         .by_mod = p->by == BUCKETS_BY_MOD,
         .take = p->take,
@@ -121,7 +121,7 @@ static bool start_build(struct coordinator *co, const struct stored_version *v,
 
         struct index_build *b = index_build_new(&opt, job);
 
-        index_build_set_rate(b, p.rate);
+        index_build_set(b, &(struct job_change){.sets_rate = true, .rate = p.rate});
         builds_add(co->builds, b);
         index_build_start(b);
     }

@@ -123,14 +123,14 @@ bool builds_status(struct builds *all, struct str alias, uint64_t number,
     return b != NULL;
 }
 
-bool builds_set_rate(struct builds *all, struct str alias, uint64_t rate)
+bool builds_set(struct builds *all, struct str alias, const struct job_change *c)
 {
     lock_acquire(&all->lock);
 
     struct index_build *b = find(all, alias, 0);
 
     if (b != NULL)
-        index_build_set_rate(b, rate);
+        index_build_set(b, c);
     lock_release(&all->lock);
     return b != NULL;
 }

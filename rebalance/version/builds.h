@@ -48,10 +48,8 @@ void builds_each(struct builds *all, void (*call)(void *ctx, struct index_build 
 bool builds_status(struct builds *all, struct str alias, uint64_t number,
                    struct index_build_status *out) MUST_CHECK;
 
-/*
- * Set the limit of the alias's build in rows per second; 0: none.  Returns false if none runs.
- */
-bool builds_set_rate(struct builds *all, struct str alias, uint64_t rate) MUST_CHECK;
+/* Change the alias's build.  Returns false if none runs. */
+bool builds_set(struct builds *all, struct str alias, const struct job_change *c) MUST_CHECK;
 
 /* A bucket of the build, if it runs here, has ended. */
 void builds_nudge(struct builds *all, struct str alias, uint64_t number);

@@ -409,8 +409,8 @@ bool coordinator_index_reset(struct coordinator *co, struct str table, struct bu
 
 /* After a takeover a build goes on with the coordinator's next turn: here it goes on at once.
  */
-static bool set_rate_of_resumed(struct coordinator *co, struct str table, uint64_t rate,
-                                struct err *err)
+static bool set_resumed(struct coordinator *co, struct str table, const struct job_change *c,
+                        struct err *err)
 {
     struct change ch;
     bool ok;
@@ -418,20 +418,20 @@ static bool set_rate_of_resumed(struct coordinator *co, struct str table, uint64
     if (!begin(co, table, &ch, err))
         return false;
     coordinator_resume_builds(co);
-    ok = builds_set_rate(co->builds, table_index(ch.table), rate) ||
+    ok = builds_set(co->builds, table_index(ch.table), c) ||
          refuse(err, 409, "index %" STR_FMT " is not being built",
                 STR_ARG(table_index(ch.table)));
     end(co, &ch);
     return ok;
 }
 
-bool coordinator_index_set(struct coordinator *co, struct str table, uint64_t rate,
+bool coordinator_index_set(struct coordinator *co, struct str table, const struct job_change *c,
                            struct buf *json, struct err *err)
 {
     struct definitions *d = coordinator_definitions(co);
     const struct table_definition *t = coordinator_find_table(d, table, err);
-    const bool ok = t != NULL && (builds_set_rate(co->builds, table_index(t), rate) ||
-                                  set_rate_of_resumed(co, table, rate, err));
+    const bool ok = t != NULL && (builds_set(co->builds, table_index(t), c) ||
+                                  set_resumed(co, table, c, err));
 
     if (ok)
         answer_done(json, "millrace/index-set/1", table_index(t), 1);

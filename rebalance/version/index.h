@@ -26,6 +26,7 @@ struct index_create_options {
     size_t chunk;     /* rows per statement, 0: default */
     uint64_t buckets; /* parts that are filled apart, 0: default */
     enum buckets_by by;
+    uint64_t nodes;  /* that fill it at most; 0: all */
     bool take_index; /* take the alias from another store of Millrace */
     bool take_alias; /* take it from an index that Millrace did not make */
     bool hold;       /* let the version wait until a person publishes it */
@@ -77,8 +78,8 @@ bool coordinator_index_pause(struct coordinator *co, struct str table, struct st
 /* End a pause, if there is one, and try again whatever is held. */
 bool coordinator_index_resume(struct coordinator *co, struct str table, struct buf *json,
                               struct err *err) MUST_CHECK;
-/* Change the rate of a running build, in rows per second; 0: no limit. */
-bool coordinator_index_set(struct coordinator *co, struct str table, uint64_t rate,
+/* Change a running build. */
+bool coordinator_index_set(struct coordinator *co, struct str table, const struct job_change *c,
                            struct buf *json, struct err *err) MUST_CHECK;
 
 #endif

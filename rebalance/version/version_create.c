@@ -99,6 +99,7 @@ static void append_parameters(const struct coordinator *co,
                                                                        ? cost->buckets
                                                                        : opt->buckets,
                                                         .by = opt->by,
+                                                        .nodes = opt->nodes,
                                                         .take = take,
                                                         .hold = opt->hold,
                                                         .keeps = opt->keeps,
@@ -360,7 +361,8 @@ static struct build_cost cost_of(struct coordinator *co, const struct index_crea
 {
     return (struct build_cost){
         .by = opt->by,
-        .buckets = (uint32_t)(opt->buckets > 0 ? opt->buckets : coordinator_buckets(co))};
+        .buckets =
+            (uint32_t)(opt->buckets > 0 ? opt->buckets : coordinator_buckets(co, opt->nodes))};
 }
 
 bool coordinator_create_version(struct coordinator *co, const struct definitions *d,

@@ -407,7 +407,7 @@ static int start(struct session *s, const struct invocation *inv, const char *ta
 
 /* What the options say of a build. */
 struct wish {
-    uint64_t rate, chunk, buckets;
+    uint64_t rate, chunk, buckets, nodes;
     uint64_t keep; /* if --keep is given */
 };
 
@@ -421,6 +421,7 @@ static void put_wish(struct call *call, const struct invocation *inv, const char
     json_put_u64(&w, STR("rate"), wish->rate);
     json_put_u64(&w, STR("chunk"), wish->chunk);
     json_put_u64(&w, STR("buckets"), wish->buckets);
+    json_put_u64(&w, STR("nodes"), wish->nodes);
     if (invocation_has(inv, "buckets-by"))
         json_put_cstr(&w, STR("buckets_by"), invocation_value(inv, "buckets-by"));
     json_put_bool(&w, STR("take_index"), invocation_has(inv, "take-index"));
@@ -558,6 +559,7 @@ int command_index_create(const struct invocation *inv)
     if (!invocation_number(inv, "rate", &wish.rate, &err) ||
         !invocation_number(inv, "chunk", &wish.chunk, &err) ||
         !invocation_number(inv, "buckets", &wish.buckets, &err) ||
+        !invocation_number(inv, "nodes", &wish.nodes, &err) ||
         !invocation_number(inv, "keep", &wish.keep, &err))
         return command_usage(inv, &err);
     if (all == (inv->n_args > 0)) {

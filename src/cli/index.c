@@ -3,6 +3,7 @@
 #include "src/cli/commands.h"
 
 #include "src/cli/session.h"
+#include "src/format/json.h"
 
 static void index_path(struct call *call, const struct invocation *inv, const char *what)
 {
@@ -14,7 +15,7 @@ static void index_path(struct call *call, const struct invocation *inv, const ch
 static void view_set(struct buf *out, struct render_style style, struct str json)
 {
     render_value(out, style, json, "/index", RENDER_TEXT);
-    buf_append(out, STR(": the rate of its build is set\n"));
+    buf_append(out, STR(": its build is changed\n"));
 }
 
 static void view_dropped(struct buf *out, struct render_style style, struct str json)
@@ -28,17 +29,25 @@ static void view_dropped(struct buf *out, struct render_style style, struct str 
 int command_index_set(const struct invocation *inv)
 {
     struct call call = {.method = METHOD_PATCH};
+    struct json_writer w = {.out = &call.body};
     struct err err = {0};
-    uint64_t rate = 0;
+    uint64_t rate = 0, nodes = 0;
 
-    if (!invocation_has(inv, "rate"))
-        err_set(&err, ERR_REJECT, "nothing to set: give --rate");
-    else if (invocation_number(inv, "rate", &rate, &err)) {
-        index_path(&call, inv, "index");
-        buf_printf(&call.body, "{\"rate\":%llu}", (unsigned long long)rate);
-        return session_run(inv, &call, view_set);
+    if (!invocation_has(inv, "rate") && !invocation_has(inv, "nodes")) {
+        err_set(&err, ERR_REJECT, "nothing to set: give --rate or --nodes");
+        return command_usage(inv, &err);
     }
-    return command_usage(inv, &err);
+    if (!invocation_number(inv, "rate", &rate, &err) ||
+        !invocation_number(inv, "nodes", &nodes, &err))
+        return command_usage(inv, &err);
+    index_path(&call, inv, "index");
+    json_open_object(&w);
+    if (invocation_has(inv, "rate"))
+        json_put_u64(&w, STR("rate"), rate);
+    if (invocation_has(inv, "nodes"))
+        json_put_u64(&w, STR("nodes"), nodes);
+    json_close_object(&w);
+    return session_run(inv, &call, view_set);
 }
 
 static void view_returned(struct buf *out, struct render_style style, struct str json)

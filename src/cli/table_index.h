@@ -13,6 +13,8 @@ static const struct command_option create_options[] = {
     {"buckets", 0, "N", "fill it in N parts, on all nodes (default: as there are nodes)", NULL},
     {"buckets-by", 0, "HOW",
      "divide its rows by bucket_column (or by mod of it), or by the key", "column key mod"},
+    {"nodes", 0, "N", "fill it on N nodes at most, its topic's among them (default: all)",
+     NULL},
     {"take-index", 0, NULL, "take the alias from an index of another store of Millrace", NULL},
     {"take-alias", 0, NULL, "take the alias from an index that Millrace did not make", NULL},
     {"all", 0, NULL, "build the index of every table, one after another", NULL},
@@ -50,6 +52,7 @@ static const struct command_option refresh_options[] = {
 
 static const struct command_option set_options[] = {
     {"rate", 0, "N", "read at most N rows a second; 0: no limit", NULL},
+    {"nodes", 0, "N", "fill it on N nodes at most; 0: on all", NULL},
     {NULL, 0, NULL, NULL, NULL},
 };
 

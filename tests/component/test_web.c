@@ -60,46 +60,48 @@ static void each_route_calls_the_coordinator_with_its_arguments(void **state)
         {"GET /api/v1/reports/12", "", "get_report 12", 200},
         {"GET /api/v1/tables/shop.orders/mapping", NULL, "mapping shop.orders", 200},
         {"POST /api/v1/tables/shop.orders/index", NULL,
-         "index create shop.orders rate=0 chunk=0 buckets=0/column"
+         "index create shop.orders rate=0 chunk=0 buckets=0/column nodes=0"
          " take=00 hold=0 keep=-1 verify=-",
          202},
         {"POST /api/v1/tables/shop.orders/index", "{\"rate\":500,\"chunk\":\"70\"}",
-         "index create shop.orders rate=500 chunk=70 buckets=0/column"
+         "index create shop.orders rate=500 chunk=70 buckets=0/column nodes=0"
          " take=00 hold=0 keep=-1 verify=-",
          202},
         {"POST /api/v1/tables/shop.orders/index", "{\"buckets\":8,\"buckets_by\":\"key\"}",
-         "index create shop.orders rate=0 chunk=0 buckets=8/key take=00 hold=0 keep=-1 "
+         "index create shop.orders rate=0 chunk=0 buckets=8/key nodes=0 take=00 hold=0 keep=-1 "
          "verify=-",
          202},
         {"POST /api/v1/tables/shop.orders/index",
-         "{\"buckets\":8,\"buckets_by\":\"mod\",\"dry_run\":true}",
-         "index create shop.orders rate=0 chunk=0 buckets=8/mod take=00 hold=0 keep=-1 "
+         "{\"buckets\":8,\"buckets_by\":\"mod\",\"nodes\":2,\"dry_run\":true}",
+         "index create shop.orders rate=0 chunk=0 buckets=8/mod nodes=2 take=00 hold=0 keep=-1 "
          "verify=- dry",
          200},
         {"POST /api/v1/tables/shop.orders/index", "{\"verify\":\"full\"}",
-         "index create shop.orders rate=0 chunk=0 buckets=0/column"
+         "index create shop.orders rate=0 chunk=0 buckets=0/column nodes=0"
          " take=00 hold=0 keep=-1 verify=full",
          202},
         {"POST /api/v1/tables/shop.orders/index", "{\"take_index\":true}",
-         "index create shop.orders rate=0 chunk=0 buckets=0/column"
+         "index create shop.orders rate=0 chunk=0 buckets=0/column nodes=0"
          " take=10 hold=0 keep=-1 verify=-",
          202},
         {"POST /api/v1/tables/shop.orders/index", "{\"take_alias\":true}",
-         "index create shop.orders rate=0 chunk=0 buckets=0/column"
+         "index create shop.orders rate=0 chunk=0 buckets=0/column nodes=0"
          " take=01 hold=0 keep=-1 verify=-",
          202},
         {"POST /api/v1/tables/shop.orders/index", "{\"keep\":2}",
-         "index create shop.orders rate=0 chunk=0 buckets=0/column"
+         "index create shop.orders rate=0 chunk=0 buckets=0/column nodes=0"
          " take=00 hold=0 keep=2 verify=-",
          202},
         {"POST /api/v1/tables/shop.orders/index/rollback", "{\"to\":3}",
          "index rollback shop.orders 3", 200},
         {"POST /api/v1/tables/shop.orders/index", "{\"hold\":true}",
-         "index create shop.orders rate=0 chunk=0 buckets=0/column"
+         "index create shop.orders rate=0 chunk=0 buckets=0/column nodes=0"
          " take=00 hold=1 keep=-1 verify=-",
          202},
         {"PATCH /api/v1/tables/shop.orders/index", "{\"rate\":0}",
-         "index set shop.orders rate=0", 200},
+         "index set shop.orders rate=0 nodes=-1", 200},
+        {"PATCH /api/v1/tables/shop.orders/index", "{\"nodes\":3}",
+         "index set shop.orders rate=-1 nodes=3", 200},
         {"POST /api/v1/tables/shop.orders/index/cutover", "{\"accept_dead_letters\":400}",
          "index cutover shop.orders 400", 202},
         {"POST /api/v1/tables/shop.orders/index/cutover", NULL, "index cutover shop.orders 0",

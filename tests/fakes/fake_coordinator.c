@@ -155,10 +155,10 @@ bool coordinator_index_create(struct coordinator *co, struct str table,
     (void)co;
     return called(json, err,
                   "index create %.*s rate=%" PRIu64 " chunk=%zu buckets=%" PRIu64
-                  "/%s take=%d%d hold=%d keep=%d verify=%s%s",
+                  "/%s nodes=%d take=%d%d hold=%d keep=%d verify=%s%s",
                   (int)table.len, table.ptr, opt->rate, opt->chunk, opt->buckets,
-                  buckets_by_word(opt->by), opt->take_index, opt->take_alias, opt->hold,
-                  opt->keeps ? (int)opt->keep : -1,
+                  buckets_by_word(opt->by), (int)opt->nodes, opt->take_index, opt->take_alias,
+                  opt->hold, opt->keeps ? (int)opt->keep : -1,
                   opt->checks ? build_check_word(opt->check) : "-", opt->dry_run ? " dry" : "");
 }
 
@@ -191,11 +191,12 @@ bool coordinator_index_reset(struct coordinator *co, struct str table, struct bu
     return called(json, err, "index reset %.*s", (int)table.len, table.ptr);
 }
 
-bool coordinator_index_set(struct coordinator *co, struct str table, uint64_t rate,
+bool coordinator_index_set(struct coordinator *co, struct str table, const struct job_change *c,
                            struct buf *json, struct err *err)
 {
     (void)co;
-    return called(json, err, "index set %.*s rate=%" PRIu64, (int)table.len, table.ptr, rate);
+    return called(json, err, "index set %.*s rate=%d nodes=%d", (int)table.len, table.ptr,
+                  c->sets_rate ? (int)c->rate : -1, c->sets_nodes ? (int)c->nodes : -1);
 }
 
 bool coordinator_topic_reset(struct coordinator *co, struct str topic, struct buf *json,

@@ -5,7 +5,7 @@ import signal
 import yaml
 
 from members import Load, Members
-from servers import Failed, stays, wait_until
+from servers import Failed, let_pass, stays, wait_until
 
 ROWS = 30000
 
@@ -387,6 +387,31 @@ def test_buckets_by_mod_of_a_table_without_a_time_to_divide_by_are_refused(w):
     if "buckets by mod need a `bucket_column` of type DATE" not in said or m.version() != 1 or m.build()[0] is not None:
         raise Failed(said)
     m.end()
+
+
+def test_no_more_nodes_fill_a_build_than_it_is_allowed_and_that_can_be_changed(w):
+    m = Fills(w, rows=6000, nodes=3, topics=3).start()
+    owner = m.id_of(m.owner(m.schemas[0]))
+    m.create("--buckets", "24", "--rate", "300", "--nodes", "2", node=1)
+    at_work = lambda: {b["node"] for b in m.buckets("running")}  # noqa: E731
+
+    def are(n):
+        """At most n nodes have buckets, the owner among them, whenever somebody looks for a while."""
+        seen = []
+        wait_until(lambda: f"{n} nodes fill it: {seen}", lambda: seen.append(at_work()) or len(seen[-1]) == n and owner in seen[-1], 30, 0.1)
+        for _ in range(15):
+            let_pass("somebody else could take a bucket", 0.1)
+            seen.append(at_work())
+            if len(seen[-1]) > n:
+                raise Failed(f"{n} nodes may fill it: {seen}")
+    are(2)
+    m.alive().command("index", "set", m.big, "--nodes", "1")
+    are(1)
+    m.alive().command("index", "set", m.big, "--nodes", "0")
+    are(3)
+    if m.build()[0]["nodes_limit"] != 0:
+        raise Failed(f"{m.build()[0]}")
+    m.ends_well()
 
 
 def test_a_node_that_cannot_read_the_table_gives_its_buckets_back(w):

@@ -174,6 +174,7 @@ unit_tests += \
 	%D%/test_secret_file \
 	%D%/test_seldom \
 	%D%/test_server_access \
+	%D%/test_share \
 	%D%/test_shape_diff \
 	%D%/test_shapes \
 	%D%/test_sigv4 \

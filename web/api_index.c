@@ -2,7 +2,7 @@
 
 #include "web/api.h"
 
-#include "rebalance/fill/job.h"
+#include "rebalance/fill/parameters.h"
 #include "rebalance/state/coordinator.h"
 #include "rebalance/version/index.h"
 #include "web/body.h"

@@ -3,7 +3,7 @@
 #include "rebalance/admin/bucket_list.h"
 
 #include "rebalance/fill/bucket.h"
-#include "rebalance/fill/job.h"
+#include "rebalance/fill/parameters.h"
 #include "src/base/buf.h"
 #include "src/format/json.h"
 #include "src/store/store.h"

@@ -4,6 +4,7 @@
 
 #include "rebalance/build/reads.h"
 #include "rebalance/fill/job.h"
+#include "rebalance/fill/parameters.h"
 #include "src/base/arena.h"
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"

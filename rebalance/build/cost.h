@@ -7,7 +7,7 @@
 #ifndef REBALANCE_BUILD_COST_H
 #define REBALANCE_BUILD_COST_H
 
-#include "rebalance/fill/job.h"
+#include "rebalance/fill/parameters.h"
 #include "src/base/base.h"
 #include "src/base/str.h"
 

@@ -5,7 +5,6 @@
 #include "rebalance/build/tally.h"
 #include "rebalance/fill/targets.h"
 
-#include "rebalance/fill/job.h"
 #include "src/base/mem.h"
 #include "src/search/search.h"
 #include "sync/checkpoint/read_position.h"

@@ -5,6 +5,7 @@
 #include "rebalance/build/reads.h"
 #include "rebalance/fill/bucket.h"
 #include "rebalance/fill/job.h"
+#include "rebalance/fill/parameters.h"
 #include "rebalance/fill/source.h"
 #include "rebalance/fill/targets.h"
 #include "src/base/arena.h"

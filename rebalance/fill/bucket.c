@@ -3,6 +3,7 @@
 #include "rebalance/fill/bucket.h"
 
 #include "rebalance/fill/job.h"
+#include "rebalance/fill/parameters.h"
 #include "src/base/hex.h"
 #include "src/format/json.h"
 #include "src/store/store.h"

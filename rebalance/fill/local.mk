@@ -7,6 +7,7 @@ libmillrace_a_SOURCES += \
 	%D%/index_fill.h \
 	%D%/job.c %D%/job.h \
 	%D%/note.c \
+	%D%/parameters.c %D%/parameters.h \
 	%D%/range.c \
 	%D%/share.c %D%/share.h \
 	%D%/source.c %D%/source.h \

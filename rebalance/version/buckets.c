@@ -6,7 +6,7 @@
 #include "rebalance/fill/bucket.h"
 #include "rebalance/fill/fills.h"
 #include "rebalance/fill/index_fill.h"
-#include "rebalance/fill/job.h"
+#include "rebalance/fill/parameters.h"
 #include "rebalance/fill/share.h"
 #include "rebalance/fill/source.h"
 #include "rebalance/state/owned.h"

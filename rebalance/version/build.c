@@ -14,7 +14,7 @@
 #include "rebalance/version/version_drop.h"
 #include "rebalance/version/waiting.h"
 
-#include "rebalance/fill/job.h"
+#include "rebalance/fill/parameters.h"
 #include "rebalance/version/builds.h"
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"

@@ -8,7 +8,7 @@
 #ifndef REBALANCE_VERSION_INDEX_H
 #define REBALANCE_VERSION_INDEX_H
 
-#include "rebalance/fill/job.h"
+#include "rebalance/fill/parameters.h"
 #include "src/base/base.h"
 #include "src/base/err.h"
 #include "src/base/str.h"

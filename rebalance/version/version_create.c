@@ -3,7 +3,7 @@
 #include "rebalance/version/version_create.h"
 
 #include "rebalance/check/look.h"
-#include "rebalance/fill/job.h"
+#include "rebalance/fill/parameters.h"
 #include "rebalance/poll/table_sync.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/version/buckets.h"

@@ -10,7 +10,7 @@
 #include "rebalance/admin/settings.h"
 #include "rebalance/dead_letter/orders.h"
 #include "rebalance/delayed/orders.h"
-#include "rebalance/fill/job.h"
+#include "rebalance/fill/parameters.h"
 #include "rebalance/replay/replay.h"
 #include "rebalance/state/coordinator.h"
 #include "rebalance/topic/orders.h"

@@ -3,6 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "rebalance/fill/job.h"
+#include "rebalance/fill/parameters.h"
 #include "src/base/buf.h"
 
 static void remaining_time_follows_the_rate(void **state)

@@ -1,5 +1,6 @@
 # Buckets of a build: their rows into the new version.
 libmillrace_a_SOURCES += \
+	%D%/away.c %D%/away.h \
 	%D%/bucket.c %D%/bucket.h \
 	%D%/chunk.c \
 	%D%/fill.c %D%/fill.h \

@@ -5,28 +5,25 @@
 #include "rebalance/fill/targets.h"
 #include "src/base/mem.h"
 #include "sync/checkpoint/grace_period.h"
-#include "sync/checkpoint/read_position.h"
 #include "sync/delivery/document/target.h"
 #include "sync/pipeline/pipeline.h"
-#include "sync/position/gtid_set.h"
+#include "sync/read/source_registry.h"
 #include "sync/routing/compile.h"
-#include "sync/server/known_server.h"
-#include "sync/server/server_access.h"
 
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct fill_source {
     unsigned refs; /* atomic */
     char *index;
     struct pipeline *pipeline; /* a reference; NULL: all below is set */
 
-    char *topic;
     struct target **targets;
     size_t n_targets;
-    struct server_access *server;
-    struct known_server *known;
-    struct read_position *position;
+    struct away own;
+    struct away *others;
+    size_t n_others;
+    struct source_registry *registry; /* has the others */
     struct grace_period *gate;
 };
 
@@ -38,34 +35,6 @@ struct fill_source *fill_source_here(struct pipeline *p, const char *index)
     return s;
 }
 
-static bool set_position(struct fill_source *s, const struct fill_note *note, uint64_t start,
-                         struct err *err)
-{
-    struct gtid_set *gtids = NULL;
-
-    s->position = read_position_new(start);
-    if (note->gtids.len == 0)
-        return true;
-    if (!gtid_set_parse(buf_str(&note->gtids), &gtids, err))
-        return err_wrap(err, "the GTIDs stored for other nodes");
-    read_position_set_gtids(s->position, gtids);
-    gtid_set_free(gtids);
-    return true;
-}
-
-static bool set_server(struct fill_source *s, const struct version_spec *v,
-                       const struct fill_note *note, struct err *err)
-{
-    struct server_info info = {.gtid = note->gtid};
-
-    snprintf(info.identity, sizeof(info.identity), "%.*s", (int)note->identity.len,
-             note->identity.len > 0 ? note->identity.ptr : "");
-    s->server = server_access_ref(v->server);
-    s->known = known_server_new("");
-    return known_server_meet(s->known, &info) || /* the first that it meets */
-           err_set(err, ERR_RETRY, "the server of topic %s is another one", s->topic);
-}
-
 bool fill_source_away(const struct version_spec *v, const struct schema_list *tables,
                       const struct fill_note *note, uint64_t start, struct fill_source **out,
                       struct err *err)
@@ -74,16 +43,44 @@ bool fill_source_away(const struct version_spec *v, const struct schema_list *ta
 
     *s = (struct fill_source){.refs = 1,
                               .index = mem_copy(v->index),
-                              .topic = mem_copy(v->topic),
+                              .registry = source_registry_new(),
                               .gate = grace_period_new()};
 
-    const bool ok = set_server(s, v, note, err) && set_position(s, note, start, err) &&
+    const bool ok = away_init(&s->own, v->topic, &note->own, start, v->server, err) &&
                     version_kept_targets(v, tables, &s->targets, &s->n_targets, err);
 
     *out = ok ? s : NULL;
     if (!ok)
         fill_source_unref(s);
     return ok;
+}
+
+/* Who reads by the registry has a reference to the source. */
+static void count_nothing(void *owner)
+{
+    (void)owner;
+}
+
+bool fill_source_add_topic(struct fill_source *s, const struct fill_point *p,
+                           struct server_access *server, struct err *err)
+{
+    s->others = mem_resize(s->others, s->n_others + 1, sizeof(*s->others));
+
+    struct away *a = &s->others[s->n_others++];
+    char *topic = strndup(p->topic.ptr, p->topic.len);
+    const bool ok = away_init(a, topic, p, p->version, server, err);
+
+    free(topic);
+    if (!ok)
+        return false;
+    source_registry_put(s->registry, buf_str(&p->topic),
+                        &(struct registered_source){.server = a->server,
+                                                    .known = a->known,
+                                                    .reader = a->position,
+                                                    .owner = s,
+                                                    .ref = count_nothing,
+                                                    .unref = count_nothing});
+    return true;
 }
 
 struct fill_source *fill_source_ref(struct fill_source *s)
@@ -97,12 +94,13 @@ void fill_source_unref(struct fill_source *s)
     if (s == NULL || __atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL) > 0)
         return;
     version_targets_free(s->targets, s->n_targets);
-    server_access_unref(s->server);
-    known_server_free(s->known);
-    read_position_free(s->position);
+    source_registry_free(s->registry);
+    for (size_t i = 0; i < s->n_others; i++)
+        away_fini(&s->others[i]);
+    free(s->others);
+    away_fini(&s->own);
     grace_period_unref(s->gate);
     pipeline_unref(s->pipeline);
-    free(s->topic);
     free(s->index);
     free(s);
 }
@@ -147,12 +145,13 @@ struct read_links fill_source_links(struct fill_source *s, struct stop *stop,
 {
     if (s->pipeline != NULL)
         return pipeline_links(s->pipeline, stop, timeout_ms);
-    return (struct read_links){.own.opt = {.topic = s->topic,
-                                           .primary = s->server,
-                                           .known = s->known,
-                                           .reader = s->position,
+    return (struct read_links){.own.opt = {.topic = s->own.topic,
+                                           .primary = s->own.server,
+                                           .known = s->own.known,
+                                           .reader = s->own.position,
                                            .stop = stop,
-                                           .timeout_ms = timeout_ms}};
+                                           .timeout_ms = timeout_ms},
+                               .registry = s->registry};
 }
 
 struct grace_period *fill_source_gate(struct fill_source *s)

@@ -4,13 +4,15 @@
  * On the node that follows the topic that is the pipeline. Other nodes have no stream: there
  * the targets come from the shapes that the store keeps of the version, and the links wait for
  * the position from which the stream writes to it (docs/rules.md, rule 8), or for the GTIDs up
- * to it, which the owner has stored as a fill_note.
+ * to it, which the owner has stored as a fill_note. If documents show tables of other topics,
+ * the note has a place for each, and a registry of the source's own has what leads there.
  *
  * Reference-counted. @thread any, but for the links, which belong to one thread
  */
 #ifndef REBALANCE_FILL_SOURCE_H
 #define REBALANCE_FILL_SOURCE_H
 
+#include "rebalance/fill/away.h"
 #include "src/base/base.h"
 #include "src/base/buf.h"
 #include "src/base/err.h"
@@ -25,18 +27,19 @@ struct fill_source;
 struct grace_period;
 struct pipeline;
 struct schema_list;
+struct server_access;
 struct stop;
 struct target;
 struct version_spec;
 
 /* What the owner of the topic tells other nodes of a version. */
 struct fill_note {
-    bool anywhere;       /* else only the owner can fill it ... */
-    struct buf why;      /* ... as this says */
-    struct buf identity; /* of the server; empty: unknown */
-    struct buf gtids;    /* executed there by the start of the version, or later */
-    bool gtid;           /* the server has GTIDs */
-    struct buf node;     /* the owner's id; empty: of a release that does not tell */
+    bool anywhere;             /* else only the owner can fill it ... */
+    struct buf why;            /* ... as this says */
+    struct fill_point own;     /* at the start of the version, or later */
+    struct fill_point *others; /* of the other topics: where each of them wrote to it already */
+    size_t n_others;
+    struct buf node; /* the owner's id; empty: of a release that does not tell */
 };
 void fill_note_fini(struct fill_note *n);
 void fill_note_append(struct buf *json, const struct fill_note *n);
@@ -44,17 +47,23 @@ void fill_note_append(struct buf *json, const struct fill_note *n);
 bool fill_note_read(struct str json, struct fill_note *n) MUST_CHECK;
 /*
  * What the pipeline's owner, which is this node, tells now. ERR_RETRY: it does not follow the
- * version yet, or has not read up to `start`, the position from which the stream writes to it.
+ * version yet, has not read up to `start`, the position from which the stream writes to it, or
+ * another topic of the documents does not run here.
  */
 bool fill_note_take(struct pipeline *p, const char *index, uint64_t start, const char *node,
                     struct fill_note *n, struct err *err) MUST_CHECK;
 
 struct fill_source *fill_source_here(struct pipeline *p,
                                      const char *index) RETURNS_NONNULL MUST_CHECK;
-/* start: the position from which the stream writes to the version. */
+/*
+ * start: the position from which the stream writes to the version. If the note has other
+ * topics, add each before the first read.
+ */
 bool fill_source_away(const struct version_spec *v, const struct schema_list *tables,
                       const struct fill_note *note, uint64_t start, struct fill_source **out,
                       struct err *err) MUST_CHECK;
+bool fill_source_add_topic(struct fill_source *s, const struct fill_point *p,
+                           struct server_access *server, struct err *err) MUST_CHECK;
 struct fill_source *fill_source_ref(struct fill_source *s) RETURNS_NONNULL;
 void fill_source_unref(struct fill_source *s); /* NULL is allowed */
 

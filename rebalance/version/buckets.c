@@ -19,6 +19,7 @@
 #include "src/base/log.h"
 #include "src/base/magic.h"
 #include "src/store/build_log.h"
+#include "sync/server/server_access.h"
 
 #include <inttypes.h>
 
@@ -117,6 +118,28 @@ static bool is_free(struct coordinator *co, const struct round *r, const struct 
 
 /* ---- start ---- */
 
+/* The servers of the other topics whose tables the documents show. */
+static bool add_others(struct coordinator *co, const struct fill_note *note,
+                       struct fill_source *s, struct err *err)
+{
+    struct definitions *d = coordinator_definitions(co);
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < note->n_others; i++) {
+        const struct str name = buf_str(&note->others[i].topic);
+        const struct topic_definition *topic = definitions_topic(d, name);
+        struct server_access *server = NULL;
+
+        ok = (topic != NULL ||
+              err_set(err, ERR_RETRY, "topic %" STR_FMT " is not defined", STR_ARG(name))) &&
+             server_access_new(&server, topic, NULL, co->opt.data_dir, err) &&
+             fill_source_add_topic(s, &note->others[i], server, err);
+        server_access_unref(server);
+    }
+    definitions_unref(d);
+    return ok;
+}
+
 /* What a node reads with that does not follow the topic. Appends what it was made of. */
 static bool open_away(struct coordinator *co, const struct filled *f, struct buf *shapes,
                       struct fill_source **out, struct err *err)
@@ -128,8 +151,13 @@ static bool open_away(struct coordinator *co, const struct filled *f, struct buf
         store_load_shapes(co->opt.store, f->v->index, f->v->number, shapes, &found, err) &&
         coordinator_spec_of(co, f->v, &spec, err) &&
         coordinator_kept_tables(co, spec, &tables, err) &&
-        fill_source_away(spec, &tables, &f->note, f->v->start, out, err);
+        fill_source_away(spec, &tables, &f->note, f->v->start, out, err) &&
+        add_others(co, &f->note, *out, err);
 
+    if (!ok) {
+        fill_source_unref(*out);
+        *out = NULL;
+    }
     schema_list_fini(&tables);
     version_spec_free(spec);
     return ok;

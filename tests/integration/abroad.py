@@ -8,11 +8,11 @@ from servers import Database
 class Abroad:
     """w.db has the documents' tables; `server`, topic `abroad`, has those that they lead to."""
 
-    def __init__(self, w, *options):
+    def __init__(self, w, *options, kind=None):
         self.w = w
-        kind = "mysql8" if w.options.server.startswith("mariadb") else "mariadb"
+        kind = kind or ("mysql8" if w.options.server.startswith("mariadb") else "mariadb")
         self.server = w.also(Database(kind, "abroad"))
-        gtids = () if kind == "mariadb" else ("--gtid-mode=ON", "--enforce-gtid-consistency=ON")
+        gtids = () if kind.startswith("mariadb") else ("--gtid-mode=ON", "--enforce-gtid-consistency=ON")
         self.server.start("--server-id=77", *gtids, *options)
         home, w.db = w.db, self.server
         w.make_schema()

@@ -68,6 +68,7 @@ unit_tests += \
 	%D%/test_fan_out \
 	%D%/test_field \
 	%D%/test_field_type \
+	%D%/test_fill_note \
 	%D%/test_fingerprint \
 	%D%/test_framer \
 	%D%/test_fuse \

@@ -1,6 +1,7 @@
 # Rows that foreign keys change without an event.
 libmillrace_a_SOURCES += \
 	%D%/cascades.h \
+	%D%/find.c %D%/find.h \
 	%D%/gone.c %D%/gone.h \
 	%D%/intake.c \
 	%D%/lead.c \

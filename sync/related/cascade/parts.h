@@ -29,6 +29,7 @@
 
 #define CASCADE_POLL_MS 5
 
+struct cascade_found;
 struct map;
 
 /* The rows being followed in one index. */
@@ -151,12 +152,6 @@ bool cascades_restore(struct cascades *c, struct err *err) MUST_CHECK;
 bool cascades_sweep(struct cascades *c, bool *waits, struct err *err) MUST_CHECK;
 /* Take the document into the sweep. */
 void cascades_sweep_take(struct cascades *c, struct gone_document *d) NEEDS(c->lock);
-/* A document that was found by what it shows. */
-struct cascade_found {
-    struct target *target;
-    struct str id, routing, key;
-    uint64_t version; /* the version in the index */
-};
 struct sweep_work *sweep_work_new(void) RETURNS_NONNULL MUST_CHECK;
 void sweep_work_unref(struct sweep_work *w);
 /*

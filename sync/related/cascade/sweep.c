@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "sync/related/cascade/find.h"
 #include "sync/related/cascade/parts.h"
 
 #include "src/base/arena.h"

@@ -205,6 +205,12 @@ static bool finish(struct index_build *b, struct err *err)
 {
     build_set_phase(b, "finishing", NULL);
     FAILPOINT(build_filled);
+    if (!b->complete) {
+        await(b, "asking again for what foreign keys changed while rows were read");
+        while (!build_repeat_searches(b, err))
+            if (!build_survive(b, err))
+                return false;
+    }
     if (!wait_for_stream(b, err))
         return false;
     await(b, "counting rows and documents");

@@ -7,6 +7,7 @@
  *   reads.c    opens reads, finds the version's targets
  *   divide.c   divides its rows into buckets, and waits until all are filled
  *   deletes.c  repeats the deletes that came meanwhile
+ *   searches.c repeats the searches for what foreign keys changed meanwhile
  *   count.c    compares the number of rows and documents at one position
  *   publish.c  moves the alias, or parks the version
  *
@@ -45,11 +46,11 @@ struct index_build {
     struct mysql_conn *conn; /* to the server whose log we read; set under lock */
     uint64_t seen;           /* of the nudges of its stop token */
     bool resumed;            /* an earlier run filled a part of it */
-    bool anywhere;           /* other nodes were told that they may fill it */
     bool shared;             /* another node fills a part of it, or has */
     bool complete;           /* filled and counted by an earlier run; only publishing is left */
     uint64_t rows;           /* rows of its tables */
-    struct buf differs;      /* why the version should wait; else empty */
+    int64_t lost_ms;    /* when a node was lost that filled a part, in wall time; 0: none */
+    struct buf differs; /* why the version should wait; else empty */
 
     struct lock lock; /* LOCK_build_lock */
 
@@ -82,6 +83,8 @@ bool build_catch_up(struct index_build *b, uint64_t to, struct err *err);
 /* Divide the rows into buckets, unless that is done, and block until all are filled. */
 bool build_fill(struct index_build *b, struct err *err);
 bool build_repeat_deletes(struct index_build *b, struct err *err);
+/* Block until what other nodes read before foreign keys changed it has been read again. */
+bool build_repeat_searches(struct index_build *b, struct err *err);
 bool build_count_rows(struct index_build *b, struct err *err);
 /* Move the alias to the version, or park it (src/store/waiting.h). */
 bool build_publish(struct index_build *b, struct err *err);

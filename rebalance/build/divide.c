@@ -15,7 +15,6 @@
 #include "src/base/mem.h"
 #include "sync/document/bucket/borders.h"
 #include "sync/document/key.h"
-#include "sync/pipeline/pipeline.h"
 #include "sync/read/view.h"
 #include "sync/routing/routing.h"
 
@@ -235,7 +234,6 @@ static bool tell_others(struct index_build *b, struct err *err)
     fill_note_append(&text, &note);
     ok = ok && store_put_value(b->opt.store, buf_str(&name), buf_str(&text), err);
     FAILPOINT(fill_noted);
-    b->anywhere = note.anywhere;
     fill_note_fini(&note);
     buf_free(&name);
     buf_free(&text);
@@ -301,20 +299,13 @@ static bool is_elsewhere(const struct index_build *b, const struct stored_job *j
     return is;
 }
 
-/* A foreign key may have come. */
-static bool tell_again(struct index_build *b, struct err *err)
-{
-    return !b->anywhere || !pipeline_has_cascades(b->opt.pipeline, str_from(b->index)) ||
-           tell_others(b, err);
-}
-
 static bool look(struct index_build *b, bool *filled, struct err *err)
 {
     struct arena *a = arena_new();
     struct stored_job *buckets = NULL;
     struct bucket_sum sum = {0};
     size_t n = 0;
-    bool ok = tell_again(b, err) && load_buckets(b, a, &buckets, &n, err);
+    bool ok = load_buckets(b, a, &buckets, &n, err);
 
     for (size_t i = 0; i < n; i++) {
         bucket_sum_add(&sum, &buckets[i]);
@@ -322,6 +313,7 @@ static bool look(struct index_build *b, bool *filled, struct err *err)
     }
     if (ok && n == 0)
         ok = err_set(err, ERR_STOP, "the version's jobs were deleted");
+    b->lost_ms = (int64_t)sum.lost_ms;
     if (ok) {
         show(b, &sum);
         ok = build_save(b, err) &&

@@ -13,5 +13,6 @@ libmillrace_a_SOURCES += \
 	%D%/reads.c %D%/reads.h \
 	%D%/refusals.c %D%/refusals.h \
 	%D%/step.c \
+	%D%/searches.c \
 	%D%/stored_deletes.c %D%/stored_deletes.h \
 	%D%/tally.c %D%/tally.h

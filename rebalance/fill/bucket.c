@@ -35,6 +35,7 @@ void bucket_append(struct buf *json, const struct fill_bucket *b)
     json_put_string(&w, STR("node"), buf_str(&b->node));
     json_put_u64(&w, STR("dead"), b->dead);
     json_put_u64(&w, STR("rate"), b->rate);
+    json_put_u64(&w, STR("lost_ms"), b->lost_ms);
     json_close_object(&w);
     buf_free(&until);
 }
@@ -92,6 +93,7 @@ bool bucket_read(struct str json, struct fill_bucket *b)
     (void)json_find_text(json, "/node", &b->node);
     (void)json_find_u64(json, "/dead", &b->dead);
     (void)json_find_u64(json, "/rate", &b->rate);
+    (void)json_find_u64(json, "/lost_ms", &b->lost_ms);
     return read_mod(json, b) || read_until(json, b);
 }
 
@@ -108,9 +110,12 @@ static uint64_t rate_of(const struct stored_job *job)
 void bucket_sum_add(struct bucket_sum *sum, const struct stored_job *job)
 {
     const bool runs = str_equal(job->state, STR(BUCKET_RUNNING));
-    uint64_t dead = 0;
+    uint64_t dead = 0, lost_ms = 0;
 
     (void)json_find_u64(job->parameters, "/dead", &dead);
+    (void)json_find_u64(job->parameters, "/lost_ms", &lost_ms);
+    if (lost_ms > sum->lost_ms)
+        sum->lost_ms = lost_ms;
     sum->n++;
     sum->n_done += str_equal(job->state, STR(BUCKET_DONE));
     sum->n_running += runs;

@@ -39,6 +39,7 @@ struct fill_bucket {
     struct buf node;  /* the id of the node that works on it, or did last */
     uint64_t dead;    /* rows that made no document */
     uint64_t rate;    /* rows per second, by who fills it; 0: unknown, or it stands still */
+    uint64_t lost_ms; /* when a node was lost that had it, in wall time; 0: none was */
 };
 
 void bucket_fini(struct fill_bucket *b);
@@ -55,6 +56,7 @@ struct bucket_sum {
     uint64_t rows_done, dead;
     uint64_t expected; /* rows of all, as they were guessed when they were made */
     uint64_t rate;     /* of all that are filled */
+    uint64_t lost_ms; /* the last time that a node was lost */
     size_t n, n_done, n_running;
     struct str error; /* of the first that has failed; empty: none has */
     bool failed;

@@ -92,13 +92,6 @@ bool fill_note_read(struct str json, struct fill_note *n)
 
 /* ---- what the owner knows ---- */
 
-static void say(struct fill_note *n, struct str why)
-{
-    n->anywhere = false;
-    buf_clear(&n->why);
-    buf_append(&n->why, why);
-}
-
 static void say_no_gtids(struct fill_note *n, struct str topic)
 {
     n->anywhere = false;
@@ -173,8 +166,6 @@ bool fill_note_take(struct pipeline *p, const char *index, uint64_t start, const
     bool ok;
 
     *n = (struct fill_note){.anywhere = true};
-    if (pipeline_has_cascades(p, str_from(index)))
-        say(n, STR("foreign keys change its rows, and the binlog does not say so"));
     buf_append(&n->node, str_from(node));
     ok = n_targets > 0 && take_others(p, list, n_targets, n, err) && take_own(p, start, n, err);
     version_targets_free(list, n_targets);

@@ -15,6 +15,7 @@
 #include "rebalance/version/routes.h"
 #include "rebalance/version/shape.h"
 
+#include "src/base/clock.h"
 #include "src/base/failpoint.h"
 #include "src/base/log.h"
 #include "src/base/magic.h"
@@ -243,6 +244,8 @@ static bool take(struct coordinator *co, const struct round *r, struct stored_jo
     buf_clear(&b.node);
     buf_append(&b.node, r->self);
     b.rate = 0;
+    if (str_equal(job->state, STR(BUCKET_RUNNING)))
+        b.lost_ms = (uint64_t)clock_wall_ms();
     bucket_append(&parameters, &b);
 
     const bool ok =

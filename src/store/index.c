@@ -324,10 +324,17 @@ bool store_take_bucket(struct store *s, const struct stored_job *seen, struct st
 
 bool store_delete_jobs(struct store *s, struct str index, uint64_t version, struct err *err)
 {
-    return store_run_alone(s, OF_INDEX(index, version),
-                           "DELETE FROM job WHERE index_name = ? AND version = ?"
-                           " AND kind IN ('" JOB_INDEX "', '" JOB_BUCKET "')",
-                           BINDS(TEXT(index), NUMBER(version)), err);
+    const struct binds of = BINDS(TEXT(index), NUMBER(version));
+    bool ok;
+
+    if (!store_begin_write(s, OF_INDEX(index, version), err))
+        return false;
+    ok = store_run(s,
+                   "DELETE FROM job WHERE index_name = ? AND version = ?"
+                   " AND kind IN ('" JOB_INDEX "', '" JOB_BUCKET "')",
+                   of, err) &&
+         store_run(s, "DELETE FROM kept_search WHERE index_name = ? AND version = ?", of, err);
+    return store_end(s, ok, err);
 }
 
 bool store_delete_job(struct store *s, uint64_t id, struct err *err)

@@ -35,6 +35,7 @@ static bool run_all(struct store *s, const struct statement *list, size_t n,
 static const struct statement work[] = {
     {"DELETE FROM fan_out WHERE index_name = ? AND version = ?", false},
     {"DELETE FROM gone WHERE index_name = ? AND version = ?", false},
+    {"DELETE FROM kept_search WHERE index_name = ? AND version = ?", false},
     {"DELETE FROM snapshot_lead WHERE index_name = ? AND version = ?", false},
     {"DELETE FROM purged WHERE index_name = ?", true},
     {"DELETE FROM dead_letter WHERE index_name = ?", true},
@@ -46,6 +47,7 @@ static const struct statement record[] = {
     {"DELETE FROM version_wait WHERE index_name = ? AND number = ?", false},
     {"DELETE FROM fan_out WHERE index_name = ? AND version = ?", false},
     {"DELETE FROM gone WHERE index_name = ? AND version = ?", false},
+    {"DELETE FROM kept_search WHERE index_name = ? AND version = ?", false},
     {"DELETE FROM snapshot_lead WHERE index_name = ? AND version = ?", false},
     {"DELETE FROM index_version WHERE index_name = ? AND number = ?", false},
 };

@@ -294,7 +294,7 @@ bool store_new_buckets(struct store *s, uint64_t term, const struct stored_job *
  */
 bool store_take_bucket(struct store *s, const struct stored_job *seen, struct str parameters,
                        uint64_t *term, bool *taken, struct err *err) MUST_CHECK;
-/* Delete the jobs that build a version. */
+/* Delete the jobs that build a version, and the searches kept for its end. */
 bool store_delete_jobs(struct store *s, struct str index, uint64_t version,
                        struct err *err) MUST_CHECK;
 /* Delete one job. None of this id is success. */

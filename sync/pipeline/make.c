@@ -256,6 +256,7 @@ static void make_followers(struct pipeline *p)
                                                           .reader = p->reader,
                                                           .store = o->store,
                                                           .term = o->term,
+                                                          .keeps = o->is_shared,
                                                           .ctx = p,
                                                           .mark = on_mark,
                                                           .is_at_rest = is_at_rest});

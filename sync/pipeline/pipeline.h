@@ -49,6 +49,7 @@ struct pipeline_options {
     const char *day_zone; /* of its days (topic_day_zone()) */
     uint64_t epoch;       /* of a fresh start; otherwise the checkpoint's epoch counts */
     uint64_t term;
+    bool is_shared; /* other nodes may fill its versions */
     size_t event_max;
     const char *spill_folder; /* as in struct builder_options */
     int64_t read_window_ms;   /* as in struct delivery_options */
@@ -124,11 +125,6 @@ struct target **pipeline_targets(struct pipeline *p, struct str index,
 /* Returns the turnstile for everything read for an index until it is written; borrowed. */
 struct grace_period *pipeline_grace_period(struct pipeline *p,
                                            struct str index) RETURNS_NONNULL;
-/*
- * Whether foreign keys may change rows of the index's documents without an event, as far as is
- * known now.
- */
-bool pipeline_has_cascades(struct pipeline *p, struct str index) MUST_CHECK;
 /* See cascades_wait_for(). */
 bool pipeline_cascades_wait_for(struct pipeline *p, struct str index);
 /* See cascades_stay(), cascades_oldest_ms() and cascades_touch(). */

@@ -99,18 +99,6 @@ struct grace_period *pipeline_grace_period(struct pipeline *p, struct str index)
     return cascades_grace_period(p->cascades, index);
 }
 
-bool pipeline_has_cascades(struct pipeline *p, struct str index)
-{
-    struct routing *r = wanted_versions_routing(p->wanted);
-    bool has = false;
-
-    for (size_t i = 0; r != NULL && r->cascades != NULL && i < r->n_targets && !has; i++)
-        has = str_equal(str_from(r->targets[i]->index), index) &&
-              cascade_plan_changes(r->cascades, i);
-    routing_unref(r);
-    return has;
-}
-
 bool pipeline_is_settled(struct pipeline *p)
 {
     return wanted_versions_is_taken(p->wanted);

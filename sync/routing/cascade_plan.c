@@ -457,24 +457,3 @@ const struct cascade_table *cascade_plan_find(const struct cascade_plan *p, stru
 
     return t != NULL && cascade_table_matters(t) ? t : NULL;
 }
-
-static bool changes(const struct cascade_effect *e, size_t target)
-{
-    bool does = false;
-
-    for (size_t i = 0; i < e->n_steps; i++)
-        does = does || e->steps[i].target == target;
-    for (size_t i = 0; i < e->n_blind; i++)
-        does = does || e->blind[i].target == target;
-    return does;
-}
-
-bool cascade_plan_changes(const struct cascade_plan *p, size_t target)
-{
-    bool does = false;
-
-    for (size_t i = 0; i < p->n_tables; i++)
-        for (size_t k = 0; k < N_CASCADE_CAUSES; k++)
-            does = does || changes(&p->tables[i]->on[k], target);
-    return does;
-}

@@ -121,8 +121,6 @@ void cascade_plan_free(struct cascade_plan *p); /* NULL is allowed */
 const struct cascade_table *cascade_plan_find(const struct cascade_plan *p, struct str schema,
                                               struct str table);
 
-/* Tell whether documents of a target, by its index as the plans were given, may change. */
-bool cascade_plan_changes(const struct cascade_plan *p, size_t target);
 /* Tell whether some document changes with the table's rows, found or blind. */
 bool cascade_table_matters(const struct cascade_table *t);
 

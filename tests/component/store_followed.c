@@ -6,6 +6,7 @@
 #include "src/store/build_log.h"
 #include "src/store/change.h"
 #include "src/store/later/gone.h"
+#include "src/store/later/kept_search.h"
 #include "src/store/later/purged.h"
 #include "src/store/later/snapshot.h"
 #include "src/store/reset.h"
@@ -288,6 +289,14 @@ static bool put_gone(void)
     return store_put_gone(f.s, &owner, &g, 1, &f.err);
 }
 
+static bool keep_search(void)
+{
+    const struct kept_search_owner owner = {STR("shop"), 1};
+    const struct kept_search k = {.index = ORDERS, .version = 1, .query = STR("{}")};
+
+    return store_keep_searches(f.s, &owner, &k, 1, &f.err);
+}
+
 static bool save_cursor(void)
 {
     return store_put_value(f.s, STR(STORE_SYNC "orders_v1"), STR("pause/"), &f.err) &&
@@ -349,6 +358,7 @@ static const struct step quiet[] = {
     {"a change is purged", put_purged},
     {"a change is put off", put_snapshot},
     {"a document stays", put_gone},
+    {"a search is kept", keep_search},
     {"a sync goes on", save_cursor},
     {"shapes are noted", put_shapes},
     {"the log is written", write_log},

@@ -9,6 +9,7 @@
 #include "src/store/core.h"
 #include "src/store/later/fan_out.h"
 #include "src/store/later/gone.h"
+#include "src/store/later/kept_search.h"
 #include "src/store/later/midnight.h"
 #include "src/store/later/purged.h"
 #include "src/store/later/snapshot.h"
@@ -57,6 +58,15 @@ static const struct gone_owner *gone_owner(void)
     o.term = topic_term;
     return &o;
 }
+static const struct kept_search_owner *kept_search_owner(void)
+{
+    static struct kept_search_owner o = {{"shop", 4}, 0};
+
+    o.term = topic_term;
+    return &o;
+}
+static const struct kept_search a_kept_search = {
+    .index = {"orders", 6}, .version = 1, .member = {"shop.orders", 11}, .query = {"{}", 2}};
 static const struct fan_out_owner *fan_out_owner(void)
 {
     static struct fan_out_owner o = {{"shop", 4}, 0};
@@ -141,6 +151,7 @@ CALL(delete_purged_index, CONCRETE, err)
 CALL(release_snapshots, snapshot_owner(), &a_run, &a_fan_out, 1, err)
 CALL(end_snapshot_run, snapshot_owner(), 1, 1, err)
 CALL(put_gone, gone_owner(), &a_gone, 1, err)
+CALL(keep_searches, kept_search_owner(), &a_kept_search, 1, err)
 CALL(end_gone, gone_owner(), &a_gone, 1, err)
 CALL(put_midnights, midnight_owner(), &a_midnight, 1, err)
 CALL(put_fan_outs, topic_term, &a_fan_out, 1, err)
@@ -376,6 +387,7 @@ static const struct {
     {"end_snapshot_run", call_end_snapshot_run, OWNER},
     {"mark_snapshot", call_mark_snapshot, OWNER},
     {"put_gone", call_put_gone, OWNER},
+    {"keep_searches", call_keep_searches, OWNER},
     {"end_gone", call_end_gone, OWNER},
     {"put_midnights", call_put_midnights, OWNER},
     {"put_fan_outs", call_put_fan_outs, OWNER},
@@ -473,9 +485,12 @@ static void look_at_header(const char *name)
 static void every_call_of_the_headers_is_known(void **state)
 {
     static const char *const headers[] = {
-        "store",   "later/midnight", "later/snapshot", "build_log",    "change",
-        "owned",   "later/fan_out",  "later/gone",     "later/purged", "reset",
-        "retired", "told",           "turn",           "waiting",      "wish"};
+        "store",         "later/midnight", "later/snapshot",
+        "build_log",     "change",         "owned",
+        "later/fan_out", "later/gone",     "later/kept_search",
+        "later/purged",  "reset",          "retired",
+        "told",          "turn",           "waiting",
+        "wish"};
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(headers); i++)

@@ -1,12 +1,14 @@
-"""Buckets of an index whose documents show tables of several topics, filled by nodes that follow none of them."""
+"""Buckets filled by nodes that do not follow the topic: documents of several topics, rows that foreign keys change."""
 import json
 import os
 
 import judge
+import yaml
 from abroad import Abroad
 from members import Load
 from servers import Failed, let_pass, wait_until
-from test_fills import Fills
+from test_failpoints import armed, until_dead
+from test_fills import Fills, numbers
 
 
 class Away(Fills):
@@ -122,3 +124,105 @@ def test_a_node_that_cannot_see_yet_what_another_topic_had_read_fills_nothing(w)
     if any(b["rows_done"] and b["node"] == m.id_of(other) for b in m.buckets() if b["id"] not in begun_with) or m.version() != 2:
         raise Failed(f"{m.buckets()}")
     m.end()
+
+
+# -- what foreign keys change without an event
+
+
+class Family(Away):
+    """Rows of the first topic's `child` go with those of `parent`, and forget or follow those of `friend`."""
+
+    def __init__(self, w, **more):
+        super().__init__(w, **more)
+        schema = self.schemas[0]
+        self.big = f"{schema}.child"
+        self.tables.append((schema, "child"))
+        for node in self.nodes:
+            node.write("definitions.yaml", yaml.safe_dump(self.definitions(), sort_keys=False))
+
+    def start(self):
+        schema = self.schemas[0]
+        self.w.db.sql(f"CREATE TABLE {schema}.parent (id INT PRIMARY KEY, n INT)", f"CREATE TABLE {schema}.friend (id INT PRIMARY KEY, n INT)",
+                      f"CREATE TABLE {schema}.child (id INT PRIMARY KEY, parent_id INT, friend_id INT, n INT,"
+                      f" FOREIGN KEY (parent_id) REFERENCES {schema}.parent (id) ON DELETE CASCADE ON UPDATE CASCADE,"
+                      f" FOREIGN KEY (friend_id) REFERENCES {schema}.friend (id) ON DELETE SET NULL ON UPDATE CASCADE)",
+                      *(f"INSERT INTO {schema}.{table} SELECT n, 0 FROM {numbers(3)} WHERE n < 400" for table in ("parent", "friend")))
+        super().start()
+        self.nodes[0].build(self.big)
+        return self
+
+    def fill(self, rows):
+        self.w.db.sql(f"INSERT INTO {self.schemas[0]}.child SELECT n, n % 400, n % 399, 0 FROM {numbers(4)} WHERE n < {rows}")
+
+    def version(self):
+        name, = self.w.engine.ask("GET", f"/_alias/{self.w.schema}-{self.schemas[0]}-child")
+        return int(name.rsplit("_v", 1)[1])
+
+    def change(self, value):
+        schema, i = self.schemas[0], value * 7 % 400
+        self.w.db.sql(f"DELETE FROM {schema}.parent WHERE id = {i}", f"DELETE FROM {schema}.friend WHERE id = {i}",
+                      f"UPDATE {schema}.parent SET id = {1000 + value} WHERE id = {i + 1}",
+                      f"UPDATE {schema}.friend SET id = {1000 + value} WHERE id = {i + 2}",
+                      f"INSERT INTO {schema}.parent VALUES ({5000 + value}, 0)",
+                      f"REPLACE INTO {schema}.child VALUES ({value * 31 % 6000}, {5000 + value}, NULL, {value})")
+
+    def is_followed(self):
+        status = self.owner(self.schemas[0]).json("status")
+        return status["changes"]["in_flight"] == 0 and all(t["lag_bytes"] == 0 for t in status["topics"] if t["told_ms"] == 0)
+
+    def kept(self):
+        return self.stored("SELECT COUNT(*) FROM kept_search")[0][0]
+
+
+def test_rows_that_foreign_keys_change_are_filled_by_all_nodes_however_late_they_are_written(w):
+    m = Family(w, cut=True).begin()
+    other = m.other()
+    way = m.ways[m.nodes.index(other)]["engine"]
+    m.at_work(without=(m.id_of(m.owner(m.schemas[0])),))
+    way.freeze(back=False)  # what it has read by now comes later
+    let_pass("it reads more", 1)
+    for value in range(1, 60):
+        m.change(value)
+    wait_until("the owner has followed all", m.is_followed, 30, 0.1)
+    if not m.kept():
+        raise Failed("nothing is kept")
+    way.thaw()
+    m.ends_well_by_both()
+
+
+def test_rows_that_foreign_keys_change_are_right_when_whoever_fills_them_and_who_follows_them_are_killed(w):
+    m = Family(w).begin()
+    load = Load(m, pause=0.05)
+    owner = m.owner(m.schemas[0])
+    bucket = m.at_work(without=(m.id_of(owner),))
+    other = m.node_of(bucket)
+    let_pass("killed at any moment", w.rng.random())
+    other.kill()
+    m.goes_on(bucket)
+    other.start()
+    m.at_work(without=(m.id_of(owner),))
+    let_pass("killed at any moment", w.rng.random())
+    owner.kill()
+    owner.start()
+    load.end()
+    m.ends_well_by_both()
+
+
+def test_searches_that_are_kept_outlive_whoever_kept_them_and_whoever_repeats_them(w):
+    m = Family(w).begin(300)
+    for node in m.nodes:
+        node.kill()
+    for node in m.nodes:
+        node.start(environment=armed("searches_kept"))
+    m.wait_shared(0, 1)
+    m.at_work()
+    value, first = iter(range(1, 10000)), m.owner(m.schemas[0])
+    for node in first, next(node for node in m.nodes if node is not first):  # it has the topic then
+        until_dead(node, "searches_kept", lambda: m.change(next(value)))
+    for node in m.nodes:
+        node.start(wait=False, environment=armed("searches_due"))
+    for node in m.nodes:
+        until_dead(node, "searches_due")
+    for node in m.nodes:
+        node.start()
+    m.ends_well_by_both()

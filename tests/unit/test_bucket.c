@@ -16,7 +16,7 @@ static void put_cursor(struct buf *b, struct str table, struct str key)
 
 static void what_is_stored_of_a_bucket_is_read_again(void **state)
 {
-    struct fill_bucket b = {.dead = 12}, again;
+    struct fill_bucket b = {.dead = 12, .lost_ms = 13}, again;
     struct buf json = {0};
 
     (void)state;
@@ -27,6 +27,7 @@ static void what_is_stored_of_a_bucket_is_read_again(void **state)
     assert_true(str_equal(buf_str(&b.until), buf_str(&again.until)));
     assert_true(str_equal(buf_str(&b.node), buf_str(&again.node)));
     assert_int_equal(again.dead, 12);
+    assert_int_equal(again.lost_ms, 13);
     bucket_fini(&b);
     bucket_fini(&again);
     buf_free(&json);
@@ -157,9 +158,9 @@ static void the_sum_of_buckets_tells_what_is_done_and_what_fails_or_waits(void *
     struct bucket_sum sum = {0};
 
     (void)state;
-    add(&sum, STR(BUCKET_DONE), STR(""), 100, STR("{\"dead\":2,\"rate\":9}"));
+    add(&sum, STR(BUCKET_DONE), STR(""), 100, STR("{\"dead\":2,\"rate\":9,\"lost_ms\":5}"));
     add(&sum, STR(BUCKET_RUNNING), STR("the server is away"), 50, STR("{\"rate\":9}"));
-    add(&sum, STR(BUCKET_RUNNING), STR(""), 0, STR("{\"rate\":7}"));
+    add(&sum, STR(BUCKET_RUNNING), STR(""), 0, STR("{\"rate\":7,\"lost_ms\":4}"));
     add(&sum, STR(BUCKET_RUNNING), STR(""), 0, STR("{\"rate\":4}"));
     add(&sum, STR(BUCKET_INIT), STR(""), 0, STR("no JSON"));
     assert_int_equal(sum.n, 5);
@@ -168,6 +169,7 @@ static void the_sum_of_buckets_tells_what_is_done_and_what_fails_or_waits(void *
     assert_int_equal(sum.rate, 11); /* what is done, or waits, has none */
     assert_int_equal(sum.rows_done, 150);
     assert_int_equal(sum.dead, 2);
+    assert_int_equal(sum.lost_ms, 5);
     assert_false(sum.failed);
     assert_true(str_equal(sum.waits, STR("the server is away")));
     add(&sum, STR(BUCKET_ERROR), STR("first"), 0, STR("{}"));

@@ -24,6 +24,10 @@
  * If a key's column is not in the documents, or cannot be searched, the index version is marked
  * for verification.
  *
+ * The turnstile does not know of rows that other nodes read for a version that is being built.
+ * So each search of such an index is stored before it begins, and the build repeats it when all
+ * rows are written (src/store/later/kept_search.h).
+ *
  * @thread as each function says
  */
 #ifndef SYNC_RELATED_CASCADE_CASCADES_H
@@ -53,6 +57,7 @@ struct cascades_options { /* all borrowed */
     struct read_position *reader;
     struct store *store;
     uint64_t term;
+    bool keeps; /* other nodes fill versions: keep what is searched there meanwhile */
     void *ctx;
     /*
      * Documents of the target may be stale from now on; durable on return.  @thread builder,

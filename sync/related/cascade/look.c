@@ -4,9 +4,11 @@
 #include "sync/related/cascade/parts.h"
 
 #include "src/base/arena.h"
+#include "src/base/failpoint.h"
 #include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "src/search/search.h"
+#include "src/store/later/kept_search.h"
 
 struct cascade_search {
     struct cascades *c;
@@ -182,4 +184,47 @@ bool cascades_run_rows(struct cascades *c, struct following *f, struct cascade_r
     }
     cascade_rows_end(r);
     return true;
+}
+
+/* ---- for the end of a build ---- */
+
+static struct kept_search kept_of(struct cascade_search *l, struct str query)
+{
+    const struct target *t = cascade_rows_target(l->rows);
+    const struct reading *reading = t->plan;
+
+    return (struct kept_search){.index = str_from(reading->alias),
+                                .version = reading->number,
+                                .member = str_from(t->table),
+                                .down = leads_down(l->key, l->plan, l->place),
+                                .query = query};
+}
+
+bool cascades_keep_rows(struct cascades *c, struct following *f, struct cascade_rows *r,
+                        struct err *err)
+{
+    const struct kept_search_owner owner = {str_from(c->opt.topic), c->opt.term};
+    const size_t n_looks = cascade_rows_effect(r)->steps[r->step].n_looks;
+    struct arena *a = arena_new();
+    struct kept_search *kept = arena_alloc(a, n_looks + 1, sizeof(*kept));
+    size_t n = 0;
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < n_looks && is_filling(r); i++) {
+        struct cascade_search l = search_of(c, f, r, i);
+        struct buf query = {0};
+        struct err unsearchable = {0};
+
+        ok = make_query(&l, &query, &unsearchable, err);
+        if (ok && query.len > 0)
+            kept[n++] = kept_of(&l, arena_copy(a, buf_str(&query)));
+        buf_free(&query);
+    }
+    if (ok && n > 0) {
+        ok = store_keep_searches(c->opt.store, &owner, kept, n, err);
+        FAILPOINT(searches_kept);
+    }
+    r->kept = ok;
+    arena_free(a);
+    return ok;
 }

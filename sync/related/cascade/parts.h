@@ -121,6 +121,13 @@ void cascades_drop(struct cascades *c, struct following *f, struct cascade_rows 
 bool cascades_run_rows(struct cascades *c, struct following *f, struct cascade_rows *r,
                        struct err *err) MUST_CHECK;
 
+/*
+ * If the rows' index is being built, store what cascades_run_rows() will search it for
+ * (src/store/later/kept_search.h).
+ */
+bool cascades_keep_rows(struct cascades *c, struct following *f, struct cascade_rows *r,
+                        struct err *err) MUST_CHECK;
+
 /* ---- sync/related/cascade/lead.c ---- */
 /* Returns the root's table if foreign keys delete its rows, and others with them; else NULL. */
 const struct cascade_table *cascades_leading_root(const struct routing *routing,

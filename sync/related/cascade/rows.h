@@ -53,6 +53,7 @@ struct cascade_rows {
     struct cascade_follow *follow;
     struct ticket *ticket; /* for what is found; made on first use */
     size_t cost;           /* bytes, as counted by the owner */
+    bool kept;             /* its searches are stored for the end of a build, or none are */
 };
 
 /* Takes a reference to from->routing. */

@@ -60,10 +60,23 @@ static bool refresh(struct cascades *c, struct following *f, const struct cascad
            is_refused(err); /* the search will be refused as well, and reports it */
 }
 
+/*
+ * Before the refresh: a row that another node writes to a version after it is found by the
+ * search that is kept.
+ */
+static bool keep(struct cascades *c, struct following *f, struct err *err)
+{
+    for (struct cascade_rows *r = f->batch; c->opt.keeps && r != NULL; r = r->next)
+        if (!r->kept && !cascades_is_given_up(c, cascade_rows_target(r)) &&
+            !cascades_keep_rows(c, f, r, err) && !is_refused(err)) /* so will the search be */
+            return false;
+    return true;
+}
+
 static void run_batch(struct cascades *c, struct following *f)
 {
     struct err err = {0};
-    bool ok = refresh(c, f, f->batch, &err);
+    bool ok = keep(c, f, &err) && refresh(c, f, f->batch, &err);
 
     while (ok && f->batch != NULL && !stop_is_set(&c->stop)) {
         struct cascade_rows *r = f->batch;

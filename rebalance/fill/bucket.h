@@ -56,7 +56,7 @@ struct bucket_sum {
     uint64_t rows_done, dead;
     uint64_t expected; /* rows of all, as they were guessed when they were made */
     uint64_t rate;     /* of all that are filled */
-    uint64_t lost_ms; /* the last time that a node was lost */
+    uint64_t lost_ms;  /* the last time that a node was lost */
     size_t n, n_done, n_running;
     struct str error; /* of the first that has failed; empty: none has */
     bool failed;

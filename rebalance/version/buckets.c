@@ -414,7 +414,7 @@ static void fill_version(struct coordinator *co, const struct round *r, struct f
     NEEDS(co->admin_lock)
 {
     const struct job_parameters p = job_parameters_read(f->build->parameters);
-    const bool shares = f->note.anywhere && r->n_nodes > 0;
+    const bool shares = coordinator_is_shared(co) && f->note.anywhere && r->n_nodes > 0;
     const struct fill_nodes nodes = {.live = shares ? &r->view.live : NULL,
                                      .evacuated = &r->view.evacuated,
                                      .self = r->self,

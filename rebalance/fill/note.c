@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define PLACE_MASK ((UINT64_C(1) << 53) - 1) /* of a version: 0 before a place is known */
+
 void fill_note_fini(struct fill_note *n)
 {
     for (size_t i = 0; i < n->n_others; i++)
@@ -132,6 +134,7 @@ static bool take_other(struct pipeline *p, struct str topic, struct fill_note *n
                        struct err *err)
 {
     struct registered_source source;
+    struct fill_point *other;
 
     if (has_other(n, topic))
         return true;
@@ -139,10 +142,14 @@ static bool take_other(struct pipeline *p, struct str topic, struct fill_note *n
         return err_set(err, ERR_RETRY,
                        "topic %" STR_FMT ", which has tables of its documents, is not running",
                        STR_ARG(topic));
-    if (!fill_point_take(add_point(n), topic, source.known, source.reader))
+    other = add_point(n);
+    if (!fill_point_take(other, topic, source.known, source.reader))
         say_no_gtids(n, topic);
     registered_source_release(&source);
-    return true;
+    return (other->version & PLACE_MASK) != 0 ||
+           err_set(err, ERR_RETRY,
+                   "topic %" STR_FMT ", which has tables of its documents, has no position yet",
+                   STR_ARG(topic));
 }
 
 static bool take_others(struct pipeline *p, struct target *const *list, size_t n_targets,

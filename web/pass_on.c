@@ -134,10 +134,16 @@ static bool pass_on_delayed(const struct route *r, const struct api_call *c)
     struct err err = {0};
     cJSON *body = NULL;
     size_t n = 0;
-    const bool done =
-        body_parse(&body, c->req, NULL, &err) && delayed_order_read(body, ids, &o, &err) &&
-        coordinator_topics_of_delayed(c->api->coordinator, &o, a, &topics, &n, &err) &&
-        ask_owners_of(r, c, body, topics, n);
+    bool done = body_parse(&body, c->req, NULL, &err) &&
+                delayed_order_read(body, ids, &o, &err) &&
+                coordinator_topics_of_delayed(c->api->coordinator, &o, a, &topics, &n, &err);
+
+    /* None begins unless all may: who asks again would meet the first one's run. */
+    if (done && r->handle == api_delayed_run &&
+        !coordinator_delayed_may_run(c->api->coordinator, &o, topics, n, &err))
+        response_set_err(c->res, &err, STR(""));
+    else
+        done = done && ask_owners_of(r, c, body, topics, n);
 
     cJSON_Delete(body);
     arena_free(a);

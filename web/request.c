@@ -194,6 +194,7 @@ static const struct {
     {415, "Unsupported Media Type", "not-json"},
     {421, "Misdirected Request", "wrong-host"},
     {422, "Unprocessable Content", "refused"},
+    {423, "Locked", "not-its-turn"},
     {431, "Request Header Fields Too Large", "too-large"},
     {500, "Internal Server Error", "internal"},
     {503, "Service Unavailable", "try-again"},

@@ -5,6 +5,7 @@
 #include "rebalance/delayed/runs.h"
 #include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
+#include "rebalance/state/turns.h"
 
 #include "src/base/clock.h"
 
@@ -93,29 +94,36 @@ static void append_run(struct coordinator *co, struct json_writer *w,
     buf_free(&why);
 }
 
-static void append_count(struct json_writer *w, const struct definitions *d,
-                         const struct snapshot_count *c)
+static void append_count(struct json_writer *w, const struct catalogue *versions,
+                         const struct definitions *d, const struct snapshot_count *c)
 {
+    struct buf why = {0};
+
+    turns_append_build(versions, d, c->table, &why);
     json_open_object(w);
     json_put_string(w, STR("topic"), c->topic);
     json_put_string(w, STR("table"), c->table);
     json_put_bool(w, STR("table_is_gone"), is_gone(d, c->table));
     json_put_u64(w, STR("snapshots"), c->n);
     coordinator_put_time(w, STR("oldest"), c->oldest_ms);
+    json_put_string(w, STR("waits_for"), buf_str(&why));
     json_close_object(w);
+    buf_free(&why);
 }
 
 static void append_waiting(struct coordinator *co, struct json_writer *w,
                            const struct snapshot_count *counts, size_t n)
 {
     struct definitions *d = coordinator_definitions(co);
+    struct catalogue *versions = coordinator_catalogue(co);
 
     json_write_key(w, STR("waiting"));
     json_open_array(w);
     for (size_t i = 0; i < n; i++)
         if (str_equal(counts[i].status, STR(SNAPSHOT_INIT)))
-            append_count(w, d, &counts[i]);
+            append_count(w, versions, d, &counts[i]);
     json_close_array(w);
+    catalogue_unref(versions);
     definitions_unref(d);
 }
 
@@ -288,6 +296,23 @@ static bool name_one(struct coordinator *co, struct arena *a, uint64_t id,
     return true;
 }
 
+bool coordinator_delayed_may_run(struct coordinator *co, const struct delayed_order *o,
+                                 const struct str *topics, size_t n, struct err *err)
+{
+    struct arena *a = arena_new();
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < n; i++) {
+        struct snapshot_run run = {.table = o->table};
+
+        ok = o->n_ids == 0 || name_one(co, a, o->ids[0], &run, err);
+        run.topic = topics[i];
+        ok = ok && coordinator_may_run_delayed(co, &run, err);
+    }
+    arena_free(a);
+    return ok;
+}
+
 static bool run_topic(struct coordinator *co, struct arena *a, const struct delayed_order *o,
                       struct str topic, uint64_t *count, struct err *err)
 {
@@ -322,7 +347,8 @@ bool coordinator_delayed_run(struct coordinator *co, const struct delayed_order 
     uint64_t count = 0;
     size_t n;
     bool ok = coordinator_is_daemon(co, "delayed run", err) &&
-              coordinator_topics_of_delayed(co, o, a, &topics, &n, err);
+              coordinator_topics_of_delayed(co, o, a, &topics, &n, err) &&
+              coordinator_delayed_may_run(co, o, topics, n, err);
 
     for (size_t i = 0; ok && i < n; i++)
         ok = run_topic(co, a, o, topics[i], &count, err);

@@ -35,14 +35,19 @@ struct delayed_order {
 };
 #define DELAYED_IDS_MAX 1000
 /*
- * Begin a run of each topic that has such snapshots, or of the table's.  ERR_RETRY, HTTP status
- * 503: a topic has a run already; its number is told.
+ * Begin a run of each topic that has such snapshots, or of the table's.  HTTP status 503: a
+ * topic has a run already; its number is told.  TURN_TAKEN (rebalance/state/turns.h): an index
+ * is being built, and no topic's run is begun.
  */
 bool coordinator_delayed_run(struct coordinator *co, const struct delayed_order *o,
                              struct buf *json, struct err *err) MUST_CHECK;
 bool coordinator_delayed_done(struct coordinator *co, const struct delayed_order *o,
                               struct buf *json, struct err *err) MUST_CHECK;
 
+/* Whether a run of all these topics may begin, as far as this node knows; else TURN_TAKEN. */
+bool coordinator_delayed_may_run(struct coordinator *co, const struct delayed_order *o,
+                                 const struct str *topics, size_t n,
+                                 struct err *err) MUST_CHECK;
 /* List the topics that an order concerns.  Blocks on the store. */
 bool coordinator_topics_of_delayed(struct coordinator *co, const struct delayed_order *o,
                                    struct arena *a, struct str **topics, size_t *n,

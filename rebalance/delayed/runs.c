@@ -5,6 +5,7 @@
 #include "rebalance/delayed/page.h"
 #include "rebalance/state/owned.h"
 #include "rebalance/state/runs.h"
+#include "rebalance/state/turns.h"
 
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
@@ -23,7 +24,8 @@
 #define SHARED_MS    2000  /* another node may have begun one for a topic that came here */
 #define PRUNE_MS     3600000
 #define UNDELAYED_MS 60000
-#define POSITION_MS  5000 /* for the stored position to pass what waits */
+#define TURN_MS      10000 /* before another look while an index is built */
+#define POSITION_MS  5000  /* for the stored position to pass what waits */
 #define DAY_MS       INT64_C(86400000)
 #define KEPT_MS      (7 * DAY_MS)
 
@@ -123,6 +125,22 @@ static bool store_position(struct coordinator *co, struct pipeline *p, uint64_t 
     return pipeline_save(p, err);
 }
 
+/* Under the lock under which builds begin; one of another node may begin meanwhile. */
+static bool begin_in_turn(struct coordinator *co, struct arena *a,
+                          const struct snapshot_owner *owner, struct snapshot_run *run,
+                          bool *busy, struct err *err)
+{
+    if (!coordinator_begin(co, err))
+        return false;
+
+    const bool ok =
+        coordinator_refresh(co, err) && coordinator_may_run_delayed(co, run, err) &&
+        store_begin_snapshot_run(co->opt.store, a, owner, clock_wall_ms(), run, busy, err);
+
+    lock_release(&co->admin_lock);
+    return ok;
+}
+
 bool coordinator_begin_delayed(struct coordinator *co, struct arena *a, struct str topic,
                                struct snapshot_run *run, bool *busy, struct err *err)
 {
@@ -131,19 +149,19 @@ bool coordinator_begin_delayed(struct coordinator *co, struct arena *a, struct s
     uint64_t newest = 0;
     bool ok;
 
+    run->topic = topic;
+
     if (p == NULL || !coordinator_owns(co, topic) ||
         !coordinator_find_term(co, topic, &owner.term))
         ok = refuse(err, 503,
                     "topic %" STR_FMT " is not running here now; fix: millrace status says why",
                     STR_ARG(topic));
     else
-        ok =
-            store_newest_snapshot(co->opt.store, topic, run->table, &run->up_to, &newest,
-                                  err) &&
-            (newest == 0 || store_position(co, p, newest, err)) &&
-            store_begin_snapshot_run(co->opt.store, a, &owner, clock_wall_ms(), run, busy, err);
+        ok = store_newest_snapshot(co->opt.store, topic, run->table, &run->up_to, &newest,
+                                   err) &&
+             (newest == 0 || store_position(co, p, newest, err)) &&
+             begin_in_turn(co, a, &owner, run, busy, err);
     FAILPOINT(delayed_begun);
-    run->topic = topic;
     if (ok && !*busy && run->n_all == 0) /* nothing waits, which is well */
         note_success(co, run);
     if (p != NULL)
@@ -237,7 +255,10 @@ static void begin(struct coordinator *co, struct arena *a, const struct snapshot
                      KV("table", c->table), KV("snapshots", run.n_all));
         return;
     }
-    log_failure(LOG_WARN, &err, "what waits of a table that is not delayed any more stays",
+    if (err.code == TURN_TAKEN)
+        co->delayed->undelayed_ms = clock_mono_ms() + TURN_MS;
+    log_failure(err.code == TURN_TAKEN ? LOG_INFO : LOG_WARN, &err,
+                "what waits of a table that is not delayed any more stays",
                 KV("table", c->table));
 }
 
@@ -302,7 +323,10 @@ static int64_t turn(struct coordinator *co)
     }
     prune(co);
     arena_free(a);
-    return rest_ms;
+
+    const int64_t look_ms = co->delayed->undelayed_ms - clock_mono_ms();
+
+    return look_ms < rest_ms ? look_ms : rest_ms;
 }
 
 static void *delayed_main(void *arg)

@@ -14,7 +14,8 @@ void coordinator_join_delayed(struct coordinator *co);
 /*
  * Begin a run of the topic, with run->table or run->one; as store_begin_snapshot_run().  It
  * takes what waits at the call, and first stores a position behind it, if that takes no more
- * than seconds: what is read again after a restart is then not what a run has taken.
+ * than seconds: what is read again after a restart is then not what a run has taken.  Refused
+ * (TURN_TAKEN) while an index is built whose documents it would write.
  */
 struct snapshot_run;
 bool coordinator_begin_delayed(struct coordinator *co, struct arena *a, struct str topic,

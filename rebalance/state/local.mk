@@ -27,4 +27,6 @@ libmillrace_a_SOURCES += \
 	%D%/stored_view.c \
 	%D%/stored_view.h \
 	%D%/topics.c \
-	%D%/topics.h
+	%D%/topics.h \
+	%D%/turns.c \
+	%D%/turns.h

@@ -6,6 +6,7 @@
 #include "rebalance/fill/parameters.h"
 #include "rebalance/poll/table_sync.h"
 #include "rebalance/state/parts.h"
+#include "rebalance/state/turns.h"
 #include "rebalance/version/buckets.h"
 #include "rebalance/version/claim.h"
 #include "rebalance/version/index.h"
@@ -312,6 +313,17 @@ static bool begin_sync(struct coordinator *co, const struct stored_version *v,
     return ok;
 }
 
+static bool may_begin(struct coordinator *co, const struct definitions *d,
+                      const struct table_definition *t, struct err *err)
+{
+    struct catalogue *c = coordinator_catalogue(co);
+    const bool ok = coordinator_is_not_paused(co, table_index(t), table_name(t), err) &&
+                    coordinator_may_build(co, c, d, table_index(t), err);
+
+    catalogue_unref(c);
+    return ok;
+}
+
 /* Whether a version can be made now. Sets its topic and epoch. */
 static bool is_possible(struct coordinator *co, const struct new_build *b, struct look *l,
                         struct stored_version *v, struct build_cost *cost, struct err *err)
@@ -319,8 +331,7 @@ static bool is_possible(struct coordinator *co, const struct new_build *b, struc
     const struct topic_definition *topic = definition_topic(b->d, b->t);
     struct topic *running = topic == NULL ? NULL : topics_find(co->topics, topic->name);
 
-    if (!coordinator_is_not_paused(co, v->index, table_name(b->t), err) ||
-        !look_open(l, co, b->d, b->t, err))
+    if (!may_begin(co, b->d, b->t, err) || !look_open(l, co, b->d, b->t, err))
         return false;
     if (running == NULL || running->pipeline == NULL)
         return not_running(co, table_name(b->t), running, err);

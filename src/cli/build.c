@@ -393,7 +393,7 @@ static int start(struct session *s, const struct invocation *inv, const char *ta
                  struct call *call)
 {
     struct buf answer = {0};
-    int code = session_ask(s, call, &answer);
+    int code = session_ask_in_turn(s, inv, call, &answer);
 
     if (code == EXIT_DONE)
         say_taken(buf_str(&answer));

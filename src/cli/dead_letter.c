@@ -290,7 +290,7 @@ static int run_delayed(struct session *s, const struct invocation *inv, struct b
 
     call_path(&call, "/api/v1/delayed/run");
 
-    int code = session_ask(s, &call, &answer);
+    int code = session_ask_in_turn(s, inv, &call, &answer);
 
     if (code == EXIT_DONE && invocation_has(inv, "wait"))
         code = wait_for_runs(s);

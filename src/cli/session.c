@@ -2,6 +2,7 @@
 
 #include "src/cli/session.h"
 
+#include "rebalance/state/turns.h"
 #include "src/app/app.h"
 #include "src/base/clock.h"
 #include "src/base/log.h"
@@ -192,7 +193,7 @@ void session_say_problems(struct str list)
 
 static int exit_of(int status, bool is_question)
 {
-    if (status == 503)
+    if (status == 503 || status == TURN_TAKEN)
         return EXIT_BUSY;
     return status == 400 || is_question ? EXIT_USAGE : EXIT_FAILED;
 }
@@ -214,7 +215,7 @@ static int say_problem(int status, struct str body, bool is_question)
         buf_printf(&detail, "the daemon answered with status %d", status);
 
     const int code = report_error(&(struct report){
-        .kind = status == 503 ? ERR_RETRY : ERR_REJECT,
+        .kind = exit_of(status, is_question) == EXIT_BUSY ? ERR_RETRY : ERR_REJECT,
         .exit = exit_of(status, is_question),
         .message = buf_str(&detail),
         .fix = buf_str(&fix),
@@ -240,15 +241,74 @@ int session_try(struct session *s, struct call *call, struct buf *answer, int *s
     return ok ? EXIT_DONE : command_fail(&err);
 }
 
-int session_ask(struct session *s, struct call *call, struct buf *answer)
+static int judge(int status, const struct call *call, struct buf *answer)
 {
-    int status, code = session_try(s, call, answer, &status);
+    int code = EXIT_DONE;
 
-    if (code == EXIT_DONE && status >= 300) {
+    if (status >= 300) {
         code = say_problem(status, buf_str(answer), call->is_question);
         buf_free(answer);
     }
     return code;
+}
+
+int session_ask(struct session *s, struct call *call, struct buf *answer)
+{
+    int status, code = session_try(s, call, answer, &status);
+
+    return code == EXIT_DONE ? judge(status, call, answer) : code;
+}
+
+/* ---- one after the other ---- */
+
+#define ATTEMPTS    10
+#define PAUSE_MAX_S 60
+
+/* Say why, wait, and say with which attempt the command goes on. */
+static void pause_before(uint64_t attempt, uint64_t attempts, struct str answer)
+{
+    const unsigned s = attempt > 7 ? PAUSE_MAX_S : 1U << (attempt - 2);
+    struct buf why = {0};
+
+    render_value(&why, (struct render_style){0}, answer, "/detail", RENDER_TEXT);
+    fprintf(stderr, "millrace: waits%s%s; attempt %llu of %llu in %u s\n",
+            why.len > 0 ? ": " : " for the daemon", why.len > 0 ? why.ptr : "",
+            (unsigned long long)attempt, (unsigned long long)attempts, s);
+    buf_free(&why);
+    nanosleep(&(struct timespec){.tv_sec = s}, NULL);
+}
+
+/* A daemon that answered before may be back after a restart. */
+static bool may_come_again(int code, int status, uint64_t attempt)
+{
+    return code == EXIT_DONE ? status == TURN_TAKEN : code == EXIT_BUSY && attempt > 1;
+}
+
+int session_ask_in_turn(struct session *s, const struct invocation *inv, struct call *call,
+                        struct buf *answer)
+{
+    uint64_t attempts = ATTEMPTS, k = 1;
+    struct err err = {0};
+    int status, code;
+
+    if (!invocation_number(inv, "attempts", &attempts, &err))
+        return command_usage(inv, &err);
+    for (;; k++) {
+        struct call copy = *call;
+
+        copy.target = copy.body = (struct buf){0};
+        buf_append(&copy.target, buf_str(&call->target));
+        buf_append(&copy.body, buf_str(&call->body));
+        code = session_try(s, &copy, answer, &status);
+        if (k >= attempts || !may_come_again(code, status, k))
+            break;
+        pause_before(k + 1, attempts, code == EXIT_DONE ? buf_str(answer) : STR(""));
+    }
+    if (code == EXIT_DONE && status == TURN_TAKEN && k > 1)
+        fprintf(stderr, "millrace: given up after %llu attempts\n", (unsigned long long)k);
+    buf_free(&call->target);
+    buf_free(&call->body);
+    return code == EXIT_DONE ? judge(status, call, answer) : code;
 }
 
 /* ---- printing ---- */

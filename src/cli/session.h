@@ -50,6 +50,14 @@ bool session_has_daemon(const struct session *s);
 int session_ask(struct session *s, struct call *call, struct buf *answer) MUST_CHECK;
 
 /*
+ * The same of what takes turns with others (rebalance/state/turns.h): while it is not its turn,
+ * ask again, up to --attempts times, after pauses of 1, 2, 4 ... 60 seconds, and say so on
+ * standard error.  In between the daemon may be away.  In the end EXIT_BUSY.
+ */
+int session_ask_in_turn(struct session *s, const struct invocation *inv, struct call *call,
+                        struct buf *answer) MUST_CHECK;
+
+/*
  * The same, but any HTTP status counts as an answer: it is put into *status and nothing is
  * printed.
  */

@@ -409,7 +409,9 @@ static const struct command list[] = {
      "Reads the table in key order while changes go to the old and the new version, "
      "then moves the alias in one step; the old version is kept.  An interrupted "
      "build continues where it stopped.  Progress goes to standard error; "
-     "interrupting the command does not stop the build.\n\n"
+     "interrupting the command does not stop the build.  While a delayed run writes "
+     "documents of the index, the command waits and asks again, ten times by default, and "
+     "then ends with 75.\n\n"
      "Before the alias moves, the build counts rows and documents, and compares 1,000 "
      "documents, taken at random, and the 100 newest with their rows; with --verify full all "
      "of them, with none only the counts (default: index.verify_builds).  What differs is "
@@ -509,8 +511,9 @@ static const struct command list[] = {
      command_delayed_runs, NULL, 0, 0, NO_OPTIONS, NULL, false, "delayed runs"},
     {"delayed run", "[TABLE]", "read the documents again that delayed changes concern",
      "Takes a delayed TABLE, --all or --one ID.  What changes during the run waits for the "
-     "next one.  A topic has one run at a time: a second one ends with 75.  For cron: "
-     "millrace delayed run --all --wait.",
+     "next one.  A topic has one run at a time: a second one ends with 75.  While an index is "
+     "built whose documents it would write, the command waits and asks again, ten times by "
+     "default, and then ends with 75.  For cron: millrace delayed run --all --wait.",
      NEED_DAEMON, command_delayed_run, NULL, 0, 1, delayed_options, "table", false,
      "delayed run shop.category --wait"},
     {"delayed done", "ID...", "mark delayed changes as done, without a run",

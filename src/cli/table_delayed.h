@@ -22,6 +22,7 @@ static const struct command_option snapshot_options[] = {
 static const struct command_option delayed_options[] = {
     {"all", 0, NULL, "what waits of all tables", NULL},
     {"one", 0, "ID", "this snapshot only, which then still waits", NULL},
+    {"attempts", 0, "N", "ask N times while an index is built (default: 10)", NULL},
     {"wait", 'w', NULL, "wait until no run goes on", NULL},
     {NULL, 0, NULL, NULL, NULL},
 };

@@ -23,6 +23,7 @@ static const struct command_option create_options[] = {
     {"verify", 0, "WHAT", "sample, full or none: compare it before searches see it",
      "sample full none"},
     {"dry-run", 'n', NULL, "show what it would read, and build nothing", NULL},
+    {"attempts", 0, "N", "ask N times while a delayed run writes it (default: 10)", NULL},
     {"wait", 'w', NULL, "follow the build to its end (this is the default)", NULL},
     {"no-wait", 0, NULL, "return at once", NULL},
     {NULL, 0, NULL, NULL, NULL},

@@ -10,6 +10,7 @@
 #include "sync/checkpoint/read_position.h"
 #include "sync/definition/delayed.h"
 #include "sync/read/links.h"
+#include "sync/read/stall_watchdog.h"
 #include "sync/routing/routing.h"
 
 #define LINKS_MS     4000 /* for a read to include what the stream has read */
@@ -105,17 +106,30 @@ static size_t list_ids(const struct page *p, struct str *ids)
     return n;
 }
 
-/* In a read that includes what the stream has read. */
+static bool read_level(const struct delayed_run *r, struct read_links *links,
+                       const struct level_query *q, struct level_page *found, struct err *err)
+{
+    uint64_t stamp;
+
+    return read_links_open(links, q->target->plan, 0, &stamp, err) &&
+           level_find_keys(links->conns[0], q, r->arena, found, err) &&
+           read_links_end(links, err);
+}
+
+/* In a read that includes what the stream has read.  The end of the program interrupts it. */
 static bool ask_level(const struct delayed_run *r, const struct level_query *q,
                       struct level_page *found, struct err *err)
 {
     struct read_links links = pipeline_links(r->pipeline, &r->co->stop, LINKS_MS);
-    uint64_t stamp;
-    bool ok = read_links_open(&links, q->target->plan, 0, &stamp, err);
 
-    if (ok)
-        ok = level_find_keys(links.conns[0], q, r->arena, found, err);
-    ok = ok && read_links_end(&links, err);
+    r->asks(r, q->top->table);
+    links.own.opt.watchdog = r->watchdog;
+    stall_watchdog_begin(r->watchdog);
+
+    const bool ok = read_level(r, &links, q, found, err);
+
+    if (stall_watchdog_end(r->watchdog) && !ok && !stop_is_set(&r->co->stop))
+        err_set(err, ERR_RETRY, "the server that runs `level_sql` does not answer");
     read_links_fini(&links);
     return ok;
 }

@@ -26,10 +26,12 @@ enum delayed_step {
 struct delayed_run {
     struct coordinator *co;
     struct snapshot_owner owner;
-    struct pipeline *pipeline; /* borrowed */
-    struct snapshot_run at;    /* its place, in the arena */
-    struct arena *arena;       /* of the step */
-    uint64_t n_jobs;           /* that are not done, after the step */
+    struct pipeline *pipeline;       /* borrowed */
+    struct snapshot_run at;          /* its place, in the arena */
+    struct arena *arena;             /* of the step */
+    struct stall_watchdog *watchdog; /* of waits for the server; borrowed */
+    uint64_t n_jobs;                 /* that are not done, after the step */
+    void (*asks)(const struct delayed_run *r, struct str table); /* before its `level_sql` */
 };
 /* Blocks on the store, and for a top relation on the server. */
 bool delayed_run_step(struct delayed_run *r, enum delayed_step *how,

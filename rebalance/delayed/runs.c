@@ -12,6 +12,7 @@
 #include "src/base/log.h"
 #include "src/base/map.h"
 #include "src/base/mem.h"
+#include "sync/read/stall_watchdog.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,6 +34,7 @@ struct delayed_runs {
     struct lock lock;
     struct map *whys; /* by topic, a text; guarded by lock */
     pthread_t thread;
+    struct stall_watchdog *watchdog;
 
     /* The thread's. */
     int64_t prune_ms, undelayed_ms;
@@ -45,6 +47,7 @@ struct delayed_runs *delayed_runs_new(void)
 
     lock_init(&all->lock, LOCK_private);
     all->whys = map_new();
+    all->watchdog = stall_watchdog_new(&(struct stall_watchdog_options){0});
     return all;
 }
 
@@ -54,6 +57,7 @@ void delayed_runs_free(struct delayed_runs *all)
         return;
     map_free(all->whys, free);
     definitions_unref(all->seen);
+    stall_watchdog_free(all->watchdog);
     lock_fini(&all->lock);
     free(all);
 }
@@ -209,9 +213,23 @@ static int64_t step(struct delayed_run *r)
     return how == DELAYED_WAITS ? WAIT_MS : STEP_MS;
 }
 
+static void note_question(const struct delayed_run *r, struct str table)
+{
+    struct buf why = {0};
+
+    buf_printf(&why, "the answer to `level_sql` of %" STR_FMT ", which may take a minute",
+               STR_ARG(table));
+    note_why(r->co->delayed, r->owner.topic, why.ptr);
+    buf_free(&why);
+}
+
 static int64_t bring_on(struct coordinator *co, struct arena *a, const struct snapshot_run *run)
 {
-    struct delayed_run r = {.co = co, .at = *run, .arena = a};
+    struct delayed_run r = {.co = co,
+                            .at = *run,
+                            .arena = a,
+                            .asks = note_question,
+                            .watchdog = co->delayed->watchdog};
     int64_t ms = RETRY_MS;
 
     r.owner.topic = run->topic;
@@ -342,10 +360,12 @@ static void *delayed_main(void *arg)
 
 void coordinator_start_delayed(struct coordinator *co)
 {
+    stall_watchdog_start(co->delayed->watchdog);
     co->delayed->thread = thread_start("delayed", delayed_main, co);
 }
 
 void coordinator_join_delayed(struct coordinator *co)
 {
+    stall_watchdog_stop(co->delayed->watchdog);
     pthread_join(co->delayed->thread, NULL);
 }

@@ -11,7 +11,8 @@ tests whose name (module.function) contains one of the words; the modules test_k
 only so, or where --kills says how often the daemon is killed at random moments, and --failpoints how
 often at failpoints.  --seeds makes tests of so many random schemas, from --seed on (test_shapes); --damage
 has verify find so many damaged documents of each kind; --slow has the engine be slow for so long (faults.f61);
---minutes makes tests that go on for so long (members_full); --rows has five nodes build so many rows (large_build).
+--minutes makes tests that go on for so long (members_full), and has delayed_input make the largest numbers; --rows has
+five nodes build so many rows (large_build).
 A module with NODES = n has its tests run one after another against a search cluster of n nodes.
 With --coordination zookeeper each daemon is the only node of a cluster, with its store on the server that it follows.
 Every database server is started with the --option given.  --jobs tests run at a time, each in a lane

@@ -83,7 +83,7 @@ class TwoTopics(Away):
 
 
 def test_documents_of_two_topics_are_filled_by_all_nodes_while_both_servers_change(w):
-    m = TwoTopics(w).begin(1500)
+    m = TwoTopics(w).begin(400)
     load = Load(m, pause=0.1)
     wait_until("some are done and others not", lambda: m.buckets("done") and (m.buckets("running") or m.buckets("init")), 30, 0.05)
     load.end()
@@ -91,7 +91,7 @@ def test_documents_of_two_topics_are_filled_by_all_nodes_while_both_servers_chan
 
 
 def test_documents_of_two_topics_are_right_when_whoever_fills_them_and_who_follows_them_are_killed(w):
-    m = TwoTopics(w).begin()
+    m = TwoTopics(w).begin(150)
     load = Load(m, pause=0.1)
     owner = m.owner(m.schemas[0])
     bucket = m.at_work(without=(m.id_of(owner),))
@@ -100,7 +100,6 @@ def test_documents_of_two_topics_are_right_when_whoever_fills_them_and_who_follo
     other.kill()
     m.goes_on(bucket)
     other.start()
-    m.at_work(without=(m.id_of(owner),))
     let_pass("killed at any moment", w.rng.random())
     owner.kill()
     owner.start()
@@ -191,7 +190,7 @@ def test_rows_that_foreign_keys_change_are_filled_by_all_nodes_however_late_they
 
 
 def test_rows_that_foreign_keys_change_are_right_when_whoever_fills_them_and_who_follows_them_are_killed(w):
-    m = Family(w).begin()
+    m = Family(w).begin(150)
     load = Load(m, pause=0.05)
     owner = m.owner(m.schemas[0])
     bucket = m.at_work(without=(m.id_of(owner),))
@@ -200,7 +199,6 @@ def test_rows_that_foreign_keys_change_are_right_when_whoever_fills_them_and_who
     other.kill()
     m.goes_on(bucket)
     other.start()
-    m.at_work(without=(m.id_of(owner),))
     let_pass("killed at any moment", w.rng.random())
     owner.kill()
     owner.start()

@@ -14,7 +14,7 @@ from test_fills import Fills, numbers
 class Away(Fills):
     """Of two nodes, one does not follow the first topic."""
 
-    def __init__(self, w, rows=4000, **more):
+    def __init__(self, w, rows=3000, **more):
         super().__init__(w, rows=rows, nodes=2, topics=2, **more)
 
     def add(self, name, *ports, **config):
@@ -84,7 +84,7 @@ class TwoTopics(Away):
 
 def test_documents_of_two_topics_are_filled_by_all_nodes_while_both_servers_change(w):
     m = TwoTopics(w).begin(400)
-    load = Load(m, pause=0.1)
+    load = Load(m, pause=0.3)
     wait_until("some are done and others not", lambda: m.buckets("done") and (m.buckets("running") or m.buckets("init")), 30, 0.05)
     load.end()
     m.ends_well_by_both()
@@ -92,7 +92,7 @@ def test_documents_of_two_topics_are_filled_by_all_nodes_while_both_servers_chan
 
 def test_documents_of_two_topics_are_right_when_whoever_fills_them_and_who_follows_them_are_killed(w):
     m = TwoTopics(w).begin(150)
-    load = Load(m, pause=0.1)
+    load = Load(m, pause=0.3)
     owner = m.owner(m.schemas[0])
     bucket = m.at_work(without=(m.id_of(owner),))
     other = m.node_of(bucket)
@@ -191,7 +191,7 @@ def test_rows_that_foreign_keys_change_are_filled_by_all_nodes_however_late_they
 
 def test_rows_that_foreign_keys_change_are_right_when_whoever_fills_them_and_who_follows_them_are_killed(w):
     m = Family(w).begin(150)
-    load = Load(m, pause=0.05)
+    load = Load(m, pause=0.1)
     owner = m.owner(m.schemas[0])
     bucket = m.at_work(without=(m.id_of(owner),))
     other = m.node_of(bucket)

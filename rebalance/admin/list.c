@@ -2,6 +2,7 @@
 
 #include "rebalance/fill/bucket.h"
 #include "rebalance/fill/job.h"
+#include "rebalance/fill/parameters.h"
 #include "rebalance/shared/others.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/verify/jobs.h"
@@ -200,6 +201,7 @@ static void look_at_unknown(struct lister *l, const struct stored_job *j, struct
 static void pace_of_buckets(const struct store_copy *stored, const struct stored_job *j,
                             struct index_build_status *s)
 {
+    const struct job_parameters p = job_parameters_read(j->parameters);
     struct bucket_sum sum;
 
     bucket_list_sum(stored->jobs, stored->n_jobs, j, &sum);
@@ -209,8 +211,11 @@ static void pace_of_buckets(const struct store_copy *stored, const struct stored
         s->rows_total = sum.expected;
     s->rows_done = sum.rows_done;
     s->rate = (double)sum.rate;
-    s->remaining_s =
-        job_remaining_s(&(struct job_pace){.rate = s->rate}, sum.rows_done, s->rows_total);
+    s->rate_limit = p.rate;
+    s->growth = p.growth;
+    s->slow = p.slow;
+    s->remaining_s = job_remaining_s(&(struct job_pace){.rate = s->rate - (double)p.growth},
+                                     sum.rows_done, s->rows_total);
 }
 
 /* At the pace of the whole run so far. */
@@ -261,6 +266,7 @@ static void append_pace(struct lister *l, const struct store_copy *stored,
         b.s.rows_total = j->rows_total;
     }
     pace_of_buckets(stored, j, &b.s);
+    coordinator_say_slow(&b, j->table);
     json_put_cstr(l->w, STR("phase"), b.s.phase);
     json_put_u64(l->w, STR("rows_done"), job_shown_done(b.s.rows_done, b.s.rows_total));
     json_put_u64(l->w, STR("rows_total"), b.s.rows_total);
@@ -269,6 +275,8 @@ static void append_pace(struct lister *l, const struct store_copy *stored,
         json_put_i64(l->w, STR("remaining_seconds"), b.s.remaining_s);
     else
         json_put_null(l->w, STR("remaining_seconds"));
+    json_put_u64(l->w, STR("growth"), b.s.growth);
+    json_put_bool(l->w, STR("slow"), b.s.slow);
     json_put_cstr(l->w, STR("waits_for"), b.s.why.msg);
     json_put_cstr(l->w, STR("fix"), b.fix);
 }

@@ -129,6 +129,8 @@ static void append_build(struct json_writer *w, const struct build_view *b)
         json_put_u64(w, STR("rows_total"), b->s.rows_total);
         json_put_double(w, STR("rate"), (double)(int64_t)b->s.rate);
         json_put_u64(w, STR("rate_limit"), b->s.rate_limit);
+        json_put_u64(w, STR("growth"), b->s.growth);
+        json_put_bool(w, STR("slow"), b->s.slow);
     }
     if (b->s.remaining_s >= 0)
         json_put_i64(w, STR("remaining_seconds"), b->s.remaining_s);

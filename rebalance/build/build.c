@@ -322,7 +322,11 @@ struct index_build_status index_build_status(struct index_build *b)
         .rows_total = b->job.rows_total,
         .dead = b->dead,
         .rate = b->pace.rate,
-        .remaining_s = job_remaining_s(&b->pace, b->job.rows_done, b->job.rows_total),
+        .remaining_s = job_remaining_s(
+            &(struct job_pace){.rate = b->pace.rate - job_growth_rate(&b->growth)},
+            b->job.rows_done, b->job.rows_total),
+        .growth = (uint64_t)(job_growth_rate(&b->growth) + 0.5),
+        .slow = b->slow,
         .rate_limit = __atomic_load_n(&b->rate_limit, __ATOMIC_RELAXED),
         .phase = b->phase,
         .step = b->step,

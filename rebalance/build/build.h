@@ -17,6 +17,7 @@
 #define REBALANCE_BUILD_BUILD_H
 
 #include "rebalance/build/index_build.h"
+#include "rebalance/fill/growth.h"
 #include "rebalance/fill/job.h"
 #include "src/base/buf.h"
 #include "src/base/err.h"
@@ -58,6 +59,9 @@ struct index_build {
     struct arena *arena; /* holds the job's texts */
     struct stored_job job;
     struct job_pace pace;
+    struct job_growth growth;
+    bool counted; /* its tables, by this run */
+    bool slow;    /* it reads no faster than they grow */
     uint64_t rate_limit, dead;
     const char *phase;
     const char *step; /* the usual step that it waits for, or NULL */

@@ -13,6 +13,7 @@
 #include "src/base/failpoint.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
+#include "sync/delivery/document/target.h"
 #include "sync/document/bucket/borders.h"
 #include "sync/document/key.h"
 #include "sync/read/view.h"
@@ -269,8 +270,30 @@ static bool count_total(struct index_build *b, struct err *err)
     lock_acquire(&b->lock);
     if (ok)
         b->job.rows_total = b->rows = total;
+    b->counted = ok;
+    b->growth = (struct job_growth){.come = 0};
     lock_release(&b->lock);
     return ok;
+}
+
+/* What the stream has counted of its tables so far. */
+static void watch_growth(struct index_build *b)
+{
+    size_t n;
+    struct target **list = pipeline_targets(b->opt.pipeline, str_from(b->index), &n);
+    uint64_t come = 0, gone = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        come += __atomic_load_n(&list[i]->count.rows_come, __ATOMIC_RELAXED);
+        gone += __atomic_load_n(&list[i]->count.rows_gone, __ATOMIC_RELAXED);
+    }
+    version_targets_free(list, n);
+    lock_acquire(&b->lock);
+    job_growth_update(&b->growth, come, gone, clock_mono_ms());
+    if (b->counted)
+        b->job.rows_total = job_growth_total(&b->growth, b->rows);
+    b->slow = job_growth_is_slow(&b->growth, b->pace.rate, clock_mono_ms());
+    lock_release(&b->lock);
 }
 
 static void show(struct index_build *b, const struct bucket_sum *sum)
@@ -316,6 +339,7 @@ static bool look(struct index_build *b, bool *filled, struct err *err)
     b->lost_ms = (int64_t)sum.lost_ms;
     if (ok) {
         show(b, &sum);
+        watch_growth(b);
         ok = build_save(b, err) &&
              (!sum.failed || err_set(err, ERR_REJECT, "%" STR_FMT, STR_ARG(sum.error)));
     }
@@ -366,6 +390,7 @@ bool build_fill(struct index_build *b, struct err *err)
             return false;
     lock_acquire(&b->lock);
     b->job.rows_total = b->job.rows_done; /* rows may have gone since they were counted */
+    b->slow = false;
     lock_release(&b->lock);
     return true;
 }

@@ -62,9 +62,7 @@ struct index_build_options {
     void (*divided)(void *ctx);
     /* Other nodes have stored dead letters of the alias. On the build's thread; blocks. */
     bool (*filled_elsewhere)(void *ctx, const char *alias, struct err *err);
-    /*
-     * Called on the build's thread when it is over. err is NULL if searches use the version,
-     * else why not.
+    /* It is over: err is NULL if searches use the version, else why not. On the build's thread.
      */
     void (*done)(void *ctx, struct index_build *b, const struct err *err);
 };
@@ -88,8 +86,10 @@ struct index_build_status {
     uint64_t job_id, number;
     uint64_t rows_done, rows_total, dead;
     double rate;
-    int64_t remaining_s; /* -1: unknown */
+    int64_t remaining_s; /* -1: unknown, or it never ends like this */
     uint64_t rate_limit;
+    uint64_t growth;   /* rows per second that its tables grow by */
+    bool slow;         /* and it reads no faster */
     const char *phase; /* "waiting", "filling", "finishing" */
     const char *step;  /* the usual step that it waits for, or NULL */
     struct err why;    /* the trouble that it waits for; ERR_NONE: none */

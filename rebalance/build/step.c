@@ -3,6 +3,7 @@
 #include "rebalance/build/build.h"
 
 #include "rebalance/build/reads.h"
+#include "rebalance/fill/parameters.h"
 #include "rebalance/fill/targets.h"
 #include "src/base/clock.h"
 #include "src/base/log.h"
@@ -26,11 +27,23 @@ bool build_save(struct index_build *b, struct err *err)
     lock_acquire(&b->lock);
 
     struct stored_job job = b->job;
+    struct job_parameters p = job_parameters_read(job.parameters);
 
+    p.growth = (uint64_t)(job_growth_rate(&b->growth) + 0.5);
+    p.slow = b->slow;
     lock_release(&b->lock);
+
+    struct buf parameters = {0};
+
+    job_parameters_append(&parameters, &p);
+    job.parameters = buf_str(&parameters);
     job.state = b->complete ? STR(JOB_COMPLETE) : STR("running");
     job.updated_ms = clock_wall_ms();
-    return store_save_job(b->opt.store, b->opt.term, &job, err);
+
+    const bool ok = store_save_job(b->opt.store, b->opt.term, &job, err);
+
+    buf_free(&parameters);
+    return ok;
 }
 
 bool build_is_stopping(struct index_build *b, struct err *err)

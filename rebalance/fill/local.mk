@@ -6,6 +6,7 @@ libmillrace_a_SOURCES += \
 	%D%/fill.c %D%/fill.h \
 	%D%/fills.c %D%/fills.h \
 	%D%/index_fill.h \
+	%D%/growth.c %D%/growth.h \
 	%D%/job.c %D%/job.h \
 	%D%/note.c \
 	%D%/parameters.c %D%/parameters.h \

@@ -58,6 +58,10 @@ void job_parameters_append(struct buf *b, const struct job_parameters *p)
     if (p->keeps)
         json_put_u64(&w, STR("keep"), p->keep);
     json_put_cstr(&w, STR("verify"), build_check_word(p->check));
+    if (p->growth > 0 || p->slow) {
+        json_put_u64(&w, STR("growth"), p->growth);
+        json_put_bool(&w, STR("slow"), p->slow);
+    }
     json_close_object(&w);
 }
 
@@ -77,6 +81,8 @@ struct job_parameters job_parameters_read(struct str json)
     (void)json_find_bool(json, "/take_index", &p.take.index);
     (void)json_find_bool(json, "/take_alias", &p.take.alias);
     (void)json_find_bool(json, "/hold", &p.hold);
+    (void)json_find_u64(json, "/growth", &p.growth);
+    (void)json_find_bool(json, "/slow", &p.slow);
     p.keeps = json_find_u64(json, "/keep", &p.keep);
     if (json_find_text(json, "/verify", &check) && !build_check_find(buf_str(&check), &p.check))
         p.check = BUILD_CHECK_SAMPLE;

@@ -38,6 +38,10 @@ struct job_parameters {
     bool keeps; /* keep is given; else index.keep_versions holds */
     uint64_t keep;
     enum build_check check;
+
+    /* What its owner sees, for other nodes. */
+    uint64_t growth; /* rows per second that its tables grow by */
+    bool slow;       /* and it reads no faster (rebalance/fill/growth.h) */
 };
 
 /* What of it can be changed while it runs. */

@@ -6,6 +6,7 @@
 #include "rebalance/version/builds.h"
 #include "rebalance/version/routes.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -158,6 +159,26 @@ static void tell_why(const struct coordinator *co, const struct definitions *d,
     buf_free(&w.fix);
 }
 
+void coordinator_say_slow(struct build_view *b, struct str table)
+{
+    if (!b->s.slow || b->s.why.kind != ERR_NONE)
+        return;
+    err_set(&b->s.why, ERR_RETRY,
+            "rows come faster than it reads them, so it never ends like this");
+    if (b->s.rate_limit > 0)
+        snprintf(b->fix, sizeof(b->fix),
+                 "let it read more than its limit of %" PRIu64 " rows a second: millrace index "
+                 "set %" STR_FMT " --rate N",
+                 b->s.rate_limit, STR_ARG(table));
+    else
+        snprintf(b->fix, sizeof(b->fix),
+                 "let more nodes fill it (millrace index set %" STR_FMT
+                 " --nodes 0), or end it "
+                 "with millrace index reset, and build it with more --buckets, or while fewer "
+                 "rows come",
+                 STR_ARG(table));
+}
+
 void coordinator_look_at_build(const struct coordinator *co, const struct definitions *d,
                                const struct catalogue *c, const struct stored_version *version,
                                struct build_view *out)
@@ -167,4 +188,8 @@ void coordinator_look_at_build(const struct coordinator *co, const struct defini
         .s = {.number = version->number, .remaining_s = -1, .phase = "waiting"}};
     out->runs = builds_status(co->builds, version->index, version->number, &out->s);
     tell_why(co, d, c, version, out);
+
+    const struct table_definition *lead = definition_lead_of(d, version->index);
+
+    coordinator_say_slow(out, lead != NULL ? table_name(lead) : version->index);
 }

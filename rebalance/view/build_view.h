@@ -33,6 +33,12 @@ void coordinator_look_at_build(const struct coordinator *co, const struct defini
                                const struct catalogue *c, const struct stored_version *version,
                                struct build_view *out) NEEDS(co->topics->lock);
 
+/*
+ * If it is slower than its tables grow, and nothing else is known of why it does not progress:
+ * say so, and what helps.  table: as commands take it.
+ */
+void coordinator_say_slow(struct build_view *b, struct str table);
+
 /* Append the commands that build the table anew in place of the version being built. */
 void coordinator_append_reset(struct buf *b, struct str table);
 

@@ -118,8 +118,8 @@ static void check_build(const struct table_view *t, struct doctor_list *l)
 
     if (!b->is_there || b->s.why.kind == ERR_NONE)
         return;
-    buf_printf(&message, "the build of version %" PRIu64 " of its index waits: %s", b->s.number,
-               b->s.why.msg);
+    buf_printf(&message, "the build of version %" PRIu64 " of its index %s%s", b->s.number,
+               b->s.slow ? "goes on, but " : "waits: ", b->s.why.msg);
     add(l, "table", table_name(t->d),
         &(struct doctor_check){.id = STR("table.build"),
                                .status = DOCTOR_WARN,

@@ -69,6 +69,7 @@ struct followed {
     struct buf said;  /* the last reason printed */
     struct buf step;  /* the text of facts.step */
     bool parked;      /* the version waits to be published */
+    bool is_slow;     /* rows come faster than it reads them */
 };
 
 static void get(struct call *call, const char *what, const char *name)
@@ -85,7 +86,8 @@ static void say_reason(struct followed *f, struct str reason, struct str fix)
     if (reason.len == 0 || str_equal(reason, buf_str(&f->said)))
         return;
     progress_line_end(&f->meter);
-    fprintf(stderr, "millrace: the build waits: %" STR_FMT "%s%" STR_FMT "\n", STR_ARG(reason),
+    fprintf(stderr, "millrace: the build %s%" STR_FMT "%s%" STR_FMT "\n",
+            f->is_slow ? "goes on, but " : "waits: ", STR_ARG(reason),
             fix.len > 0 ? "\n  fix: " : "", STR_ARG(fix));
     buf_clear(&f->said);
     buf_append(&f->said, reason);
@@ -102,6 +104,7 @@ static void explain_stop(struct followed *f, struct str job)
 
     render_value(&reason, plain, job, "/waits_for", RENDER_TEXT);
     render_value(&fix, plain, job, "/fix", RENDER_TEXT);
+    json_find_bool(job, "/slow", &f->is_slow);
     if (fix.len > 0 || clock_mono_ms() - f->moved_ms >= STILL_MS) {
         f->moved_ms = clock_mono_ms();
         say_reason(f, buf_str(&reason), buf_str(&fix));

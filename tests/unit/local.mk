@@ -79,6 +79,7 @@ unit_tests += \
 	%D%/test_gate \
 	%D%/test_guest_writes \
 	%D%/test_guests \
+	%D%/test_growth \
 	%D%/test_handoff \
 	%D%/test_headroom \
 	%D%/test_hex \

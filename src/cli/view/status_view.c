@@ -238,7 +238,10 @@ static void note_build(struct buf *out, struct str table)
     put(out, table, "/build/version", RENDER_COUNT);
     note_rows(out, table);
     if (has_text(table, "/build/waits_for")) {
-        buf_append(out, STR("\n  waits: "));
+        bool slow = false;
+
+        (void)json_find_bool(table, "/build/slow", &slow);
+        buf_append(out, slow ? STR("\n  but ") : STR("\n  waits: "));
         put(out, table, "/build/waits_for", RENDER_TEXT);
     }
 }

@@ -18,6 +18,7 @@
 
 struct target_counters { /* atomics */
     uint64_t indexed, deleted, superseded, dead, retried, bytes;
+    uint64_t rows_come, rows_gone; /* of its table, as the stream has them */
 };
 
 struct target {

@@ -161,6 +161,19 @@ def test_a_build_that_a_statement_asks_for_goes_ahead_as_the_run_waits_for_its_e
         w.equal(held.daemon)
 
 
+def test_a_build_that_an_alter_asks_for_waits_for_the_run_says_so_and_is_not_given_up(w):
+    with Gate(w.engine) as gate:
+        held = Held(w, gate)
+        w.sql("ALTER TABLE goods ADD COLUMN extra INT NOT NULL DEFAULT 5")
+        told = wait_until("status says for what it waits", lambda: (t := str(w.table(held.daemon, "goods"))) and "writes documents of index" in t and t)
+        if "rebuilt automatically" not in told:
+            raise Failed(f"it says {told}")
+        held.let_go()
+        held.ends()
+        wait_until("it is built", lambda: w.table(held.daemon, "goods")["version"] == 2)
+        w.equal(held.daemon)
+
+
 def test_what_stopped_is_built_though_a_run_waits_for_it(w):
     with Gate(w.engine) as gate:
         w.load(SCHEMA)

@@ -434,3 +434,41 @@ def test_a_topic_that_is_paused_is_read_by_no_node(w):
     stays(lambda: f"nothing is read, {done} rows were: {m.build()}", lambda: sum(b["rows_done"] for b in m.buckets()) == done, 3, 0.2)
     m.alive().command("topic", "resume", m.schemas[0])
     m.ends_well()
+
+
+def test_a_version_that_is_given_up_stays_deleted_though_another_node_still_writes_to_it(w):
+    m = Fills(w, rows=6000, nodes=2, topics=2, cut=True).start()
+    owner = m.owner(m.schemas[0])
+    other = next(node for node in m.nodes if node is not owner)
+    engine, index = m.ways[m.nodes.index(other)]["engine"], f"{w.schema}-{m.schemas[0]}_v"
+
+    def hang():
+        m.hang(other)
+        return lambda: other.process.send_signal(signal.SIGCONT)
+
+    def cut():
+        engine.freeze(there=True, back=False)
+        return engine.thaw
+    for version, begin in enumerate((hang, cut), 2):
+        owner.command("index", "create", m.big, "--no-wait", "--buckets", "12", "--rate", "500")
+        m.at_work(without=(m.id_of(owner),))
+        end = begin()
+        let_pass("rows are read that cannot be written", 0.5)
+        owner.command("index", "reset", m.big, "--yes")
+        wait_until("its index is deleted", lambda version=version: not w.engine.ask("GET", f"/{index}{version}", ok=(200, 404)).get(f"{index}{version}"))
+        end()
+        wait_until(lambda: f"nothing is left in the queues: {other.json('status', ok=(0, 1))['delivery']}",
+                   lambda: not other.metric("millrace_changes_in_flight"), 30, 0.1)
+        wait_until(lambda: f"nothing is held: {other.json('status', ok=(0, 1))}", lambda: "held" not in states(other), 20, 0.1)
+        if f"{index}{version}" in w.engine.ask("GET", f"/{index}*/_alias"):
+            raise Failed(f"{index}{version} is there again")
+    m.create("--buckets", "8")
+    m.wait_over()
+    if m.version() != 4 or m.stored("SELECT id FROM job WHERE kind IN ('index', 'bucket')"):
+        raise Failed(f"version {m.version()}, {m.build()}")
+    m.equal()
+    m.end()
+
+
+def states(node):
+    return [table["state"] for table in node.json("status", ok=(0, 1))["tables"]]

@@ -145,14 +145,19 @@ int command_list(const struct invocation *inv)
     return session_run(inv, &call, view_list);
 }
 
-/* Show one item with all its members. */
+/* Show one item with all its members, and below it a build in short with its buckets. */
 static void view_item(struct buf *out, struct render_style style, struct str json)
 {
-    struct str item;
+    const struct list_view *view = list_view_of_schema(json);
+    struct str item, items;
 
-    (void)style;
     if (json_find(json, "/items/0", &item))
         render_yaml(out, item);
+    if (view == NULL || strcmp(view->noun, "job") != 0 || !json_find(json, "/items/1", &item) ||
+        !json_find(json, "/items", &items))
+        return;
+    buf_append_char(out, '\n');
+    render_table(out, style, items, view->columns, view->n_columns);
 }
 
 int command_get(const struct invocation *inv)

@@ -139,10 +139,13 @@ def test_all_nodes_fill_a_build_under_load_and_its_alias_moves_once(w):
     load = Load(m)
     m.create("--buckets", "20", "--rate", "8000")  # more than the nodes fill at once
     wait_until("each node fills a bucket", lambda: len({b["node"] for b in m.buckets("running")}) == 3, 30, 0.05)
-    wait_until("some are done and others not", lambda: m.buckets("done") and (m.buckets("running") or m.buckets("init")), 30, 0.05)
+    wait_until("some are done and others not", lambda: m.buckets("done") and (m.buckets("running") or m.buckets("init")), 120, 0.05)
     build, buckets = m.build()
     if len(buckets) != 20 or build["buckets"] != 20 or build["rows_done"] > build["rows_total"]:
         raise Failed(f"{build} {buckets}")
+    text = m.alive().command("job", "get", m.big).stdout
+    if [line.split()[1] for line in text.splitlines() if line.split()[1:2] == ["bucket"]] != ["bucket"] * 20:
+        raise Failed(f"a person does not see the buckets: {text}")
     m.wait_over()
     load.end()
     m.equal()

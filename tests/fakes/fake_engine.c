@@ -110,6 +110,24 @@ struct str fake_engine_resolve(const struct fake_engine *e, struct str alias)
     return x == NULL ? (struct str){0} : buf_str(&x->name);
 }
 
+bool fake_engine_next(const struct fake_engine *e, size_t *i, struct str *index)
+{
+    void *x;
+
+    return map_next(e->indexes, i, index, &x);
+}
+
+bool fake_engine_next_alias(const struct fake_engine *e, size_t *i, struct str *alias,
+                            struct str *index)
+{
+    void *x;
+
+    if (!map_next(e->aliases, i, alias, &x))
+        return false;
+    *index = buf_str(&((struct fake_index *)x)->name);
+    return true;
+}
+
 /* A document that is there, or whose tombstone is. */
 static struct fake_doc *find(struct fake_engine *e, struct fake_index *x, struct str id,
                              int64_t now_ms)

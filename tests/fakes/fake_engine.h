@@ -41,6 +41,11 @@ void fake_engine_alias(struct fake_engine *e, struct str alias, struct str index
 /* The index behind an alias; ptr NULL: it is none. */
 struct str fake_engine_resolve(const struct fake_engine *e, struct str alias);
 
+/* The next index, or alias and index, from *i on (0 at first), in no order; false: no more. */
+bool fake_engine_next(const struct fake_engine *e, size_t *i, struct str *index);
+bool fake_engine_next_alias(const struct fake_engine *e, size_t *i, struct str *alias,
+                            struct str *index);
+
 /*
  * Apply op to an index that exists.  The item's status; of a conflict, *stored is the version
  * that is there.

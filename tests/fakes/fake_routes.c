@@ -6,6 +6,7 @@
 #include "src/base/map.h"
 #include "src/format/json.h"
 #include "tests/fakes/fake_answer.h"
+#include "tests/fakes/fake_list.h"
 #include "tests/fakes/fake_voice.h"
 
 #include <inttypes.h>
@@ -244,6 +245,8 @@ static void handle_index(struct fake_search *f, const struct fake_http_request *
         create_index(f, index, req->body, answer);
     else if (is(req->method, "DELETE") && fake_engine_delete(e, index))
         acknowledge(answer);
+    else if (fake_is_list(req))
+        fake_list_indexes(f, index, answer);
     else if (fake_engine_exists(e, index) || fake_engine_resolve(e, index).ptr != NULL)
         buf_append(&answer->body, STR("{}"));
     else

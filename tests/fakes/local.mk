@@ -6,6 +6,7 @@ libfakes_a_SOURCES = \
 	%D%/fake_bulk.c   %D%/fake_bulk.h \
 	%D%/fake_engine.c %D%/fake_engine.h \
 	%D%/fake_http.c   %D%/fake_http.h \
+	%D%/fake_list.c   %D%/fake_list.h \
 	%D%/fake_routes.c %D%/fake_routes.h \
 	%D%/fake_search.c %D%/fake_search.h \
 	%D%/fake_signature.c %D%/fake_signature.h \

@@ -22,7 +22,9 @@
 #define CHUNK_BYTES     (4 << 20)
 #define CHUNKS_OPEN_MAX 64
 #define VIEW_MS         10000
-#define SAVE_MS         500
+#define SAVE_MS         500 /* from one time that a cursor is stored to the next */
+#define SAVE_MS_MAX     10000
+#define SAVE_TIMES      10 /* so many times what the last one took: a store may be far away */
 #define POLL_MS         20
 #define RETRY_MS        1000
 #define GIVE_UP_MS      10000 /* where others may be able to go on */
@@ -84,10 +86,20 @@ void index_fill_free(struct index_fill *f)
 
 /* ---- its job ---- */
 
+static int64_t save_pause(int64_t took_ms)
+{
+    const int64_t pause_ms = took_ms * SAVE_TIMES;
+
+    if (pause_ms < SAVE_MS)
+        return SAVE_MS;
+    return pause_ms < SAVE_MS_MAX ? pause_ms : SAVE_MS_MAX;
+}
+
 static bool store(struct index_fill *f, const char *state, struct str error, struct err *err)
 {
     struct buf parameters = {0};
     struct stored_job job = f->job;
+    const int64_t began_ms = clock_mono_ms();
 
     job_pace_update(&f->pace, f->job.rows_done, clock_mono_ms());
     f->bucket.rate = (uint64_t)(f->pace.rate + 0.5);
@@ -97,9 +109,11 @@ static bool store(struct index_fill *f, const char *state, struct str error, str
     job.state = str_from(state);
     job.error = error;
     job.updated_ms = clock_wall_ms();
-    f->saved_ms = clock_mono_ms();
 
     const bool ok = store_save_job(f->opt.store, f->opt.term, &job, err);
+    const int64_t now_ms = clock_mono_ms();
+
+    f->save_ms = now_ms + save_pause(now_ms - began_ms);
 
     FAILPOINT(chunk_saved);
     buf_free(&parameters);
@@ -109,7 +123,7 @@ static bool store(struct index_fill *f, const char *state, struct str error, str
 /* Returns false if the job has another owner now, or was deleted. */
 static bool save_some(struct index_fill *f, struct err *err)
 {
-    return clock_mono_ms() - f->saved_ms < SAVE_MS || store(f, BUCKET_RUNNING, STR(""), err) ||
+    return clock_mono_ms() < f->save_ms || store(f, BUCKET_RUNNING, STR(""), err) ||
            err->kind != ERR_STOP;
 }
 
@@ -182,7 +196,7 @@ static bool survive(struct index_fill *f, struct err *err)
         *err = ignored;
         return false;
     }
-    f->saved_ms = clock_mono_ms() - SAVE_MS + RETRY_MS; /* people can read it so long */
+    f->save_ms = clock_mono_ms() + RETRY_MS; /* people can read it so long */
     wait_to_retry(f);
     return !is_stopping(f, err);
 }

@@ -59,7 +59,7 @@ struct index_fill {
     size_t n_open;
     struct job_limit limit;
     struct job_pace pace;
-    int64_t saved_ms;
+    int64_t save_ms;    /* monotonic; its cursor is not stored before, while it runs */
     bool end;           /* the table's last row was read */
     int64_t failing_ms; /* monotonic, since when no read has succeeded; 0: the last one did */
     bool gave_up;

@@ -4,6 +4,9 @@ tests_bench_bulk_raw_SOURCES = %D%/bulk_raw.c
 tests_bench_bulk_raw_LDADD   = $(CURL_LIBS)
 EXTRA_DIST += %D%/run.py %D%/data.sql %D%/areas.py
 
+# Builds by several nodes, and their simulation; delayed runs; what these stand in.
+EXTRA_DIST += %D%/bench_world.py %D%/fills.py %D%/fills_model.py %D%/delayed.py
+
 # Delivery alone, for comparison with bulk_raw.
 noinst_PROGRAMS += %D%/bench_delivery
 tests_bench_bench_delivery_SOURCES = %D%/bench_delivery.c

@@ -40,6 +40,12 @@ def shared_engine(nodes=1):
     return _shared["engine", nodes]
 
 
+def share_engine(engine):
+    """Worlds from now on use this one, which is started here."""
+    engine.start()
+    _shared["engine", 1] = engine
+
+
 def shared_zookeeper():
     if "zookeeper" not in _shared:
         _shared["zookeeper"] = ZooKeeper("zookeeper-shared").start()  # beside a test's own

@@ -522,6 +522,65 @@ def test_with_level_sql_every_document_equals_sql_after_the_last_run(w):
     play(w, daemon, w.rng.random(), 8)
 
 
+class Chain(Shelf):
+    """Parts are delayed, too."""
+
+    def definitions(self):
+        made = super().definitions()
+        made["tables"][-1]["delayed"] = True
+        return made
+
+
+class Together:
+    """The nodes of a shelf, as play() sees a world and its daemon: any of them is asked, and who owns the topic is killed."""
+
+    def __init__(self, m):
+        self.m, self.engine, self.rng, self.killed = m, m.w.engine, random.Random(m.w.rng.random()), None
+
+    def sql(self, *statements):
+        return self.m.w.db.sql(*statements, schema=self.m.schemas[0])
+
+    def index(self, table):
+        return self.m.w.index(table)
+
+    def equal(self, _):
+        self.m.equal()
+
+    def any(self):
+        return self.rng.choice([node for node in self.m.nodes if node is not self.killed])
+
+    def command(self, *words, **more):
+        return self.any().command(*words, **more)
+
+    def json(self, *words, **more):
+        return self.any().json(*words, **more)
+
+    def metric(self, name):
+        return sum(node.metric(name) for node in self.m.nodes if node is not self.killed)
+
+    def kill(self):
+        self.killed = self.m.owner(self.m.schemas[0])
+        self.killed.kill()
+
+    def start(self):
+        """It comes back when another one has the topic."""
+        wait_until("another node has the topic", lambda: len(self.m.owners().get(self.m.schemas[0], [])) == 1, 60, 0.2)
+        self.killed.start()
+        self.killed = None
+
+
+def test_of_three_nodes_that_are_killed_during_runs_every_document_equals_sql_after_the_last_one(w):
+    m = Chain(w, nodes=3, topics=3)
+    for statement in SCHEMA.split(";"):
+        w.db.sql(f"USE {m.schemas[0]}", statement)
+    m.start()
+    nodes = Together(m)
+    nodes.kill()
+    nodes.start()
+    play(nodes, nodes, w.rng.random(), 5)
+    m.end()
+
+
 def test_a_delayed_run_that_is_overdue_is_told_until_it_was_good_also_when_nothing_waits(w):
     daemon = follow(w, "label", delayed={"expect_every": "1s"})
 

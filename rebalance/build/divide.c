@@ -16,6 +16,7 @@
 #include "sync/delivery/document/target.h"
 #include "sync/document/bucket/borders.h"
 #include "sync/document/key.h"
+#include "sync/pipeline/pipeline.h"
 #include "sync/read/view.h"
 #include "sync/routing/routing.h"
 

@@ -17,13 +17,17 @@ from test_members_full import troubles
 from zookeepers import wait_for_leader
 
 IN_A_BUCKET = 4000  # rows, so that a node that has its share soon takes what another one leaves
-KINDS = 50  # rows that a part of all documents show
+SHARE = 4000  # documents that show the same row
 LASTS = 3, 12  # seconds that a fault lasts; less if the node's buckets are elsewhere before
 UNTIL_ELSEWHERE = "stopped and continued",  # these last until then
 
 
 class Large(Fills):
     """Documents show a row that very many show, and rows that few show."""
+
+    def __init__(self, w, rows, **more):
+        super().__init__(w, rows, **more)
+        self.kinds = rows // SHARE
 
     def definitions(self):
         made = super().definitions()
@@ -36,12 +40,12 @@ class Large(Fills):
         self.w.db.sql(f"CREATE TABLE {schema}.kind (id INT PRIMARY KEY, name VARCHAR(20))",
                       f"CREATE TABLE {schema}.note (id INT PRIMARY KEY, n INT, t VARCHAR(40), KEY (n))",
                       f"ALTER TABLE {schema}.thing ADD COLUMN n INT, ADD KEY (a), ADD KEY (n)",
-                      f"INSERT INTO {schema}.kind SELECT n, CONCAT('kind ', n) FROM {numbers(2)} WHERE n < {KINDS}",
+                      f"INSERT INTO {schema}.kind SELECT n, CONCAT('kind ', n) FROM {numbers(4)} WHERE n < {self.kinds}",
                       f"INSERT INTO {schema}.note SELECT n, n DIV 2, 'a note' FROM {numbers(5)} WHERE n < {2 * notes}")
         Members.start(self)
         for first in range(0, self.rows, 100_000):  # past the log, as from a dump, which is why the index is built anew
             self.w.db.sql("SET sql_log_bin = 0",
-                          f"INSERT INTO {schema}.thing SELECT {first} + n + 10, n % {KINDS}, IF(n % 20 = 0, (({first} + n) DIV 20) % {notes}, NULL)"
+                          f"INSERT INTO {schema}.thing SELECT {first} + n + 10, n % {self.kinds}, IF(n % 20 = 0, (({first} + n) DIV 20) % {notes}, NULL)"
                           f" FROM {numbers(5)} WHERE {first} + n < {self.rows}")
         self.ids = {self.id_of(node): node for node in self.nodes}
         return self
@@ -76,10 +80,10 @@ class Writes(Load):
         m, rng = self.members, self.members.w.rng
         schema, row = m.schemas[0], 10 + rng.randrange(m.rows)
         m.w.db.sql(*rng.choices([
-            [f"UPDATE thing SET a = {value % KINDS} WHERE id = {row}"],
+            [f"UPDATE thing SET a = {value % m.kinds} WHERE id = {row}"],
             [f"UPDATE thing SET a = a WHERE id = {row}", f"UPDATE thing SET n = {value % 1000} WHERE id BETWEEN {row} AND {row + 20}"],
             [f"DELETE FROM thing WHERE id BETWEEN {row} AND {row + rng.randrange(3)}"],
-            [f"REPLACE INTO thing VALUES ({row}, {value % KINDS}, NULL), ({m.rows + value}, 1, {value % 1000})"],
+            [f"REPLACE INTO thing VALUES ({row}, {value % m.kinds}, NULL), ({m.rows + value}, 1, {value % 1000})"],
             [f"REPLACE INTO note VALUES ({rng.randrange(m.rows // 100)}, {value % (m.rows // 200)}, 'note {value}')"],
             [f"UPDATE {other}.thing SET a = {value} WHERE id = 1" for other in m.schemas[1:]]], [20, 5, 5, 10, 5, 1])[0], schema=schema)
 
@@ -197,7 +201,7 @@ class Story:
             yield lambda name=name: not self.m.fills().get(name, set()) & fills.get(name, set()), lambda node=node: end(self.m, node)
 
     def fault(self, kind, fills):
-        self.m.w.db.sql(f"UPDATE {self.m.schemas[0]}.kind SET name = 'at {self.rows_done()}' WHERE id = {self.m.w.rng.randrange(KINDS)}")
+        self.m.w.db.sql(f"UPDATE {self.m.schemas[0]}.kind SET name = 'at {self.rows_done()}' WHERE id = {self.m.w.rng.randrange(self.m.kinds)}")
         struck = list(self.strike(kind, fills))
         until = time.monotonic() + self.m.w.rng.uniform(*LASTS)
         wait_until(f"the buckets of a node that is {kind} are elsewhere", lambda: all(is_elsewhere() for is_elsewhere, _ in struck) or
@@ -245,7 +249,7 @@ def make_test(rows, nodes, zookeepers, faults, at_once, rate):
         try:
             story.run()
             m.set_rate(0)
-            m.wait_over(600)
+            m.wait_over(900)
             story.tell("the build is over")
             load.end()
             check_end(m, watch)

@@ -81,14 +81,18 @@ static void fill_id(struct arena *a, const struct str *cells, void *element)
 #define ROWS_ASKED \
     TEN_AND(TEN_AND(TEN_AND(TEN_AND(TEN_AND(TEN_AND(TEN_AND(TEN_AND(TEN_AND(TEN)))))))))
 
-/* The ids of the waiting snapshots of n rows; the last one stands for those up to a hundred. */
+/*
+ * The ids of the waiting snapshots of n rows; the last one stands for those up to a hundred.
+ * Naming the operations has the unique index lead there, however many snapshots there are.
+ */
 static bool find_ids(struct store *s, struct arena *a, const struct snapshot_put *p,
                      struct str day, const struct snapshot_change *c, size_t n,
                      struct id_of_row **out, size_t *n_out, struct err *err)
 {
     static const char sql[] =
-        "SELECT id, op, row_id FROM snapshot WHERE topic = ? AND table_name = ? AND day = ?"
-        " AND status = 'init' AND row_id IN (" ROWS_ASKED "){lock}";
+        "SELECT id, op, row_id FROM snapshot WHERE topic = ? AND table_name = ?"
+        " AND op IN ('insert', 'update', 'delete') AND day = ? AND status = 'init'"
+        " AND row_id IN (" ROWS_ASKED "){lock}";
     struct row_list list = ROW_LIST(a, struct id_of_row, fill_id);
     struct bind binds[3 + ROWS_AT_ONCE] = {TEXT(p->owner.topic), TEXT(p->table), TEXT(day)};
 

@@ -2,7 +2,8 @@
 
 #include "rebalance/admin/bucket_list.h"
 
-#include "rebalance/fill/bucket.h"
+#include "rebalance/cluster/cluster_ops.h"
+#include "rebalance/cluster/name_set.h"
 #include "rebalance/fill/parameters.h"
 #include "src/base/buf.h"
 #include "src/format/json.h"
@@ -104,19 +105,27 @@ static void put_known(struct json_writer *w, struct str name, int64_t value, boo
         json_put_null(w, name);
 }
 
-static void put_progress(struct json_writer *w, const struct stored_job *jobs, size_t n,
+/* Its buckets follow one another. */
+static void find_build(struct bucket_lister *l, const struct stored_job *bucket)
+{
+    if (l->build != NULL && bucket_list_is_of(bucket, l->build))
+        return;
+    l->build = NULL;
+    l->sum = (struct bucket_sum){.n = 0};
+    for (size_t i = 0; i < l->n && l->build == NULL; i++)
+        if (bucket_list_is_of(bucket, &l->jobs[i])) {
+            l->build = &l->jobs[i];
+            bucket_list_sum(l->jobs, l->n, l->build, &l->sum);
+        }
+}
+
+static void put_progress(struct json_writer *w, struct bucket_lister *l,
                          const struct stored_job *bucket)
 {
-    struct bucket_sum sum = {0};
     struct bucket_progress p;
-    uint64_t rows = 0;
 
-    for (size_t i = 0; i < n; i++)
-        if (bucket_list_is_of(bucket, &jobs[i])) {
-            bucket_list_sum(jobs, n, &jobs[i], &sum);
-            rows = jobs[i].rows_total;
-        }
-    p = bucket_progress(bucket, &sum, rows);
+    find_build(l, bucket);
+    p = bucket_progress(bucket, &l->sum, l->build == NULL ? 0 : l->build->rows_total);
     json_put_u64(w, STR("rows_done"), bucket->rows_done);
     put_known(w, STR("rows_total"), (int64_t)p.total,
               p.total > 0 || str_equal(bucket->state, STR(BUCKET_DONE)));
@@ -124,12 +133,30 @@ static void put_progress(struct json_writer *w, const struct stored_job *jobs, s
     put_known(w, STR("remaining_seconds"), p.remaining_s, p.remaining_s >= 0);
 }
 
-void bucket_list_put(struct json_writer *w, const struct stored_job *jobs, size_t n,
+/* Whether the node that worked on it lives no more, as far as this one knows. */
+static bool is_left(const struct bucket_lister *l, const struct stored_job *bucket,
+                    const struct fill_bucket *b)
+{
+    return str_equal(bucket->state, STR(BUCKET_RUNNING)) && l->cluster->is_connected &&
+           l->cluster->live.n > 0 && !name_set_has(&l->cluster->live, buf_str(&b->node));
+}
+
+static struct str find_wait(const struct bucket_lister *l, const struct stored_job *bucket,
+                            const struct fill_bucket *b)
+{
+    if (is_left(l, bucket, b))
+        return STR("a node that has room for it, as its own is gone");
+    if (bucket->error.len > 0 || !str_equal(bucket->state, STR(BUCKET_INIT)))
+        return str_equal(bucket->state, STR(BUCKET_ERROR)) ? STR("") : bucket->error;
+    return STR("a node that has room for it");
+}
+
+void bucket_list_put(struct json_writer *w, struct bucket_lister *l,
                      const struct stored_job *bucket)
 {
-    const bool runs = str_equal(bucket->state, STR(BUCKET_RUNNING));
     struct fill_bucket b;
     const bool known = bucket_read(bucket->parameters, &b);
+    const bool runs = str_equal(bucket->state, STR(BUCKET_RUNNING)) && !is_left(l, bucket, &b);
 
     json_put_u64(w, STR("bucket"), bucket->bucket + 1);
     json_put_u64(w, STR("buckets"), bucket->buckets);
@@ -138,12 +165,8 @@ void bucket_list_put(struct json_writer *w, const struct stored_job *jobs, size_
     put_cursor(w, STR("until"), known ? buf_str(&b.until) : STR(""));
     put_by(w, &b);
     json_put_cstr(w, STR("phase"), runs ? "filling" : "waiting");
-    put_progress(w, jobs, n, bucket);
-    json_put_string(w, STR("waits_for"),
-                    runs                                          ? bucket->error
-                    : !str_equal(bucket->state, STR(BUCKET_INIT)) ? STR("")
-                    : bucket->error.len > 0                       ? bucket->error
-                                            : STR("a node that has room for it"));
+    put_progress(w, l, bucket);
+    json_put_string(w, STR("waits_for"), find_wait(l, bucket, &b));
     json_put_cstr(w, STR("fix"), "");
     bucket_fini(&b);
 }

@@ -6,12 +6,13 @@
 #ifndef REBALANCE_ADMIN_BUCKET_LIST_H
 #define REBALANCE_ADMIN_BUCKET_LIST_H
 
+#include "rebalance/fill/bucket.h"
 #include "src/base/base.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-struct bucket_sum;
+struct cluster_view;
 struct json_writer;
 struct stored_job;
 
@@ -24,8 +25,17 @@ void bucket_list_sum(const struct stored_job *jobs, size_t n, const struct store
  * of the nodes that work on the others. */
 void bucket_list_put_sum(struct json_writer *w, const struct stored_job *jobs, size_t n,
                          const struct stored_job *build);
-/* Write members of the bucket's object. jobs: all, its build among them. */
-void bucket_list_put(struct json_writer *w, const struct stored_job *jobs, size_t n,
+
+/* Buckets that are listed one after another. Zero-initialise but for jobs and cluster. */
+struct bucket_lister {
+    const struct stored_job *jobs; /* all, their builds among them */
+    size_t n;
+    const struct cluster_view *cluster;
+    const struct stored_job *build; /* of the last one; `sum` is of its buckets */
+    struct bucket_sum sum;
+};
+/* Write members of the bucket's object. */
+void bucket_list_put(struct json_writer *w, struct bucket_lister *l,
                      const struct stored_job *bucket);
 
 #endif

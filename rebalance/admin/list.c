@@ -4,6 +4,7 @@
 #include "rebalance/fill/job.h"
 #include "rebalance/fill/parameters.h"
 #include "rebalance/shared/others.h"
+#include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/verify/jobs.h"
 #include "rebalance/verify/progress.h"
@@ -306,7 +307,7 @@ static bool is_listed(const struct lister *l, const struct store_copy *stored,
 }
 
 static void put_job(struct lister *l, const struct store_copy *stored,
-                    const struct stored_job *j)
+                    struct bucket_lister *buckets, const struct stored_job *j)
 {
     struct buf id = {0};
 
@@ -319,7 +320,7 @@ static void put_job(struct lister *l, const struct store_copy *stored,
     json_put_u64(l->w, STR("version"), j->version);
     json_put_string(l->w, STR("state"), state_of(l, j));
     if (str_equal(j->kind, STR(JOB_BUCKET))) {
-        bucket_list_put(l->w, stored->jobs, stored->n_jobs, j);
+        bucket_list_put(l->w, buckets, j);
     } else {
         append_pace(l, stored, j);
         if (str_equal(j->kind, STR(JOB_INDEX)))
@@ -338,15 +339,23 @@ static void put_job(struct lister *l, const struct store_copy *stored,
 static bool list_jobs(struct lister *l, struct err *err)
 {
     struct store_copy *stored = store_watch_copy(l->co->store_watch);
+    struct cluster_view cluster = {0};
 
     store_watch_want(l->co->store_watch);
     if (stored == NULL)
         return err_set(err, ERR_RETRY, "the store has not answered yet; fix: try again");
+    if (coordinator_is_shared(l->co))
+        cluster_look(l->co->cluster, &cluster);
+
+    struct bucket_lister buckets = {
+        .jobs = stored->jobs, .n = stored->n_jobs, .cluster = &cluster};
+
     for (size_t i = 0; i < stored->n_jobs; i++)
         if (is_listed(l, stored, &stored->jobs[i])) {
             l->n++;
-            put_job(l, stored, &stored->jobs[i]);
+            put_job(l, stored, &buckets, &stored->jobs[i]);
         }
+    cluster_view_free(&cluster);
     coordinator_list_fan_outs(l->co, stored, l->name, l->w, &l->n);
     coordinator_list_runs(l->co, stored, l->name, l->w, &l->n);
     store_copy_unref(stored);

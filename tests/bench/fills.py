@@ -12,7 +12,7 @@
     lost    a node is killed while it fills buckets: until others have them all, and go on
 
 All builds of a part have the same table, buckets and servers, and the numbers of nodes take turns.  The first round
-does not count.  With the fake engine (tests/fakes, the default) the engine is not the limit.  MILLRACE names the
+does not count, unless it is the only one (--rounds 0).  With the fake engine (tests/fakes, the default) the engine is not the limit.  MILLRACE names the
 daemon's program.
 """
 import argparse
@@ -141,7 +141,7 @@ def turns(farm, options):
             took, filling, spent = farm.built()
             per_row = ", ".join(f"{who} {1e6 * s / farm.rows:.2f}" for who, s in zip(("nodes", "database", "engine"), spent))
             print(f"  {'round' if i else 'warm'} {i}: {n} nodes: {took:.1f} s, {filling:.1f} of them filling; µs a row: {per_row}", flush=True)
-            if i:
+            if i or not options.rounds:
                 found[n].append((took, filling, spent))
     return found
 

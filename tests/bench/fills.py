@@ -12,8 +12,8 @@
     lost    a node is killed while it fills buckets: until others have them all, and go on
 
 All builds of a part have the same table, buckets and servers, and the numbers of nodes take turns.  The first round
-does not count, unless it is the only one (--rounds 0).  With the fake engine (tests/fakes, the default) the engine is not the limit.  MILLRACE names the
-daemon's program.
+does not count, unless it is the only one (--rounds 0).  With the fake engine (tests/fakes, the default) the engine is
+not the limit.  MILLRACE names the daemon's program.
 """
 import argparse
 import contextlib

@@ -361,7 +361,8 @@ class Members:
         return self.w.db.sql(*statements, schema=store_of(self.w))
 
     def alive(self):
-        return next(node for node in self.nodes if node.process is not None and node.process.poll() is None)
+        """One that answers, so none that was told to stand still."""
+        return next(node for node in self.nodes if node.process is not None and node.process.poll() is None and not is_stopped(node.process.pid))
 
     @contextlib.contextmanager
     def kazoo(self):

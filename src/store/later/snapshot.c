@@ -6,10 +6,13 @@
 #include "src/store/core.h"
 #include "src/store/store.h"
 
+#include <assert.h>
 #include <time.h>
 #include <xxhash.h>
 
 #define ROWS_AT_ONCE 100
+#define IDS_AT_ONCE  10000
+#define BINDS_BY_IDS 6
 #define COLUMNS      9
 #define LEAD_COLUMNS 11
 
@@ -306,14 +309,75 @@ static bool count_taken(struct store *s, struct snapshot_run *r, struct err *err
     return false;
 }
 
+/* Some ids at a time: SQLite keeps in memory what a statement changes, until it ends. */
+struct id_range {
+    uint64_t first, last;
+};
+
+struct range_sink {
+    struct row_sink sink;
+    struct id_range range;
+};
+
+static void take_range(struct row_sink *sink, const struct str *cells)
+{
+    struct range_sink *r = CONTAINER_OF(sink, struct range_sink, sink);
+
+    r->range = (struct id_range){row_number(cells[0]), row_number(cells[1])};
+}
+
+/* sql: of the least and the greatest id; NULLs if there is none, as for an empty range. */
+static bool find_range(struct store *s, const char *sql, struct binds binds,
+                       struct id_range *out, struct err *err)
+{
+    struct range_sink sink = {.sink = {take_range}};
+    const bool ok = store_select(s, sql, binds, &sink.sink, err);
+
+    *out = sink.range;
+    return ok;
+}
+
+/* sql: its last two parameters are the id before the first one, and the last one. */
+static bool run_by_ids(struct store *s, const char *sql, struct binds binds,
+                       const struct id_range *ids, struct err *err)
+{
+    struct bind all[BINDS_BY_IDS + 2];
+    bool ok = true;
+
+    assert(binds.n <= BINDS_BY_IDS);
+    for (size_t i = 0; i < binds.n; i++)
+        all[i] = binds.items[i];
+    for (uint64_t at = ids->first; ok && at != 0 && at <= ids->last; at += IDS_AT_ONCE) {
+        all[binds.n] = NUMBER(at - 1);
+        all[binds.n + 1] = NUMBER(at - 1 + IDS_AT_ONCE);
+        ok = store_run(s, sql, (struct binds){all, binds.n + 2}, err);
+    }
+    return ok;
+}
+
+/* Take what waits, up to r->up_to. */
+static bool take(struct store *s, const struct snapshot_run *r, struct err *err)
+{
+    static const char range[] = "SELECT MIN(id), MAX(id) FROM snapshot WHERE topic = ?"
+                                " AND status = 'init' AND id <= ?";
+    static const char sql[] =
+        "UPDATE snapshot SET status = 'running', run = ?, updated_ms = ? WHERE topic = ?"
+        " AND status = 'init' AND id <= ? AND (? = '' OR table_name = ?) AND id > ?"
+        " AND id <= ?";
+    struct id_range ids;
+
+    return find_range(s, range, BINDS(TEXT(r->topic), NUMBER(r->up_to)), &ids, err) &&
+           run_by_ids(s, sql,
+                      BINDS(NUMBER(r->id), NUMBER(r->created_ms), TEXT(r->topic),
+                            NUMBER(r->up_to), TEXT(r->table), TEXT(r->table)),
+                      &ids, err);
+}
+
 static bool begin_run(struct store *s, struct snapshot_run *r, struct err *err)
 {
     static const char insert[] =
         "INSERT INTO snapshot_run (topic, table_name, one, after_id, level, level_after, n_all,"
         " n_done, created_ms, updated_ms) VALUES (?, ?, ?, 0, 0, '', 0, 0, ?, ?)";
-    static const char take[] =
-        "UPDATE snapshot SET status = 'running', run = ?, updated_ms = ? WHERE topic = ?"
-        " AND status = 'init' AND id <= ? AND ? = 0 AND (? = '' OR table_name = ?)";
 
     return store_run(s, insert,
                      BINDS(TEXT(r->topic), TEXT(r->table), NUMBER(r->one),
@@ -321,11 +385,7 @@ static bool begin_run(struct store *s, struct snapshot_run *r, struct err *err)
                      err) &&
            store_select_number(s, "SELECT id FROM snapshot_run WHERE topic = ?",
                                BINDS(TEXT(r->topic)), &r->id, NULL, err) &&
-           store_run(s, take,
-                     BINDS(NUMBER(r->id), NUMBER(r->created_ms), TEXT(r->topic),
-                           NUMBER(r->up_to), NUMBER(r->one), TEXT(r->table), TEXT(r->table)),
-                     err) &&
-           count_taken(s, r, err);
+           (r->one != 0 || take(s, r, err)) && count_taken(s, r, err);
 }
 
 struct newest_sink {
@@ -485,21 +545,28 @@ bool store_count_released(struct store *s, struct str topic, struct str table, i
     " AND d.op = r.op AND d.row_id = r.row_id AND d.day = r.day AND d.id <> r.id"             \
     " WHERE d.status = 'done' AND " which ") x)"
 
+static bool end_run(struct store *s, uint64_t run, int64_t now_ms, struct err *err)
+{
+    static const char range[] = "SELECT MIN(id), MAX(id) FROM snapshot WHERE run = ?"
+                                " AND status = 'running'";
+    static const char way[] =
+        MAKE_WAY("r.status = 'running' AND r.run = ? AND r.id > ? AND r.id <= ?");
+    static const char done[] = "UPDATE snapshot SET status = 'done', updated_ms = ?"
+                               " WHERE run = ? AND status = 'running' AND id > ? AND id <= ?";
+    struct id_range ids;
+
+    return find_range(s, range, BINDS(NUMBER(run)), &ids, err) &&
+           run_by_ids(s, way, BINDS(NUMBER(run)), &ids, err) &&
+           run_by_ids(s, done, BINDS(NUMBER(now_ms), NUMBER(run)), &ids, err) &&
+           store_run(s, "DELETE FROM snapshot_run WHERE id = ?", BINDS(NUMBER(run)), err);
+}
+
 bool store_end_snapshot_run(struct store *s, const struct snapshot_owner *owner, uint64_t run,
                             int64_t now_ms, struct err *err)
 {
-    static const char done[] = "UPDATE snapshot SET status = 'done', updated_ms = ?"
-                               " WHERE topic = ? AND run = ? AND status = 'running'";
-
     if (!store_begin_as(s, owner->topic, owner->term, err))
         return false;
-
-    const bool ok =
-        store_run(s, MAKE_WAY("r.status = 'running' AND r.run = ?"), BINDS(NUMBER(run)), err) &&
-        store_run(s, done, BINDS(NUMBER(now_ms), TEXT(owner->topic), NUMBER(run)), err) &&
-        store_run(s, "DELETE FROM snapshot_run WHERE id = ?", BINDS(NUMBER(run)), err);
-
-    return store_end(s, ok, err);
+    return store_end(s, end_run(s, run, now_ms, err), err);
 }
 
 static bool mark(struct store *s, uint64_t id, int64_t now_ms, struct err *err)
@@ -531,9 +598,19 @@ bool store_mark_snapshot(struct store *s, struct str topic, uint64_t id, int64_t
     return store_end(s, ok, err);
 }
 
+static bool prune(struct store *s, int64_t before_ms, struct err *err)
+{
+    static const char range[] = "SELECT MIN(id), MAX(id) FROM snapshot WHERE status = 'done'"
+                                " AND updated_ms < ?";
+    static const char sql[] = "DELETE FROM snapshot WHERE status = 'done' AND updated_ms < ?"
+                              " AND id > ? AND id <= ?";
+    struct id_range ids;
+
+    return find_range(s, range, BINDS(NUMBER(before_ms)), &ids, err) &&
+           run_by_ids(s, sql, BINDS(NUMBER(before_ms)), &ids, err);
+}
+
 bool store_prune_snapshots(struct store *s, int64_t before_ms, struct err *err)
 {
-    return store_run_alone(s, OF_NOBODY,
-                           "DELETE FROM snapshot WHERE status = 'done' AND updated_ms < ?",
-                           BINDS(NUMBER(before_ms)), err);
+    return store_begin_write(s, OF_NOBODY, err) && store_end(s, prune(s, before_ms, err), err);
 }

@@ -8,7 +8,7 @@
  * Now and then the leak sanitizer finds a few hundred bytes that the client's library made and
  * forgot.  ZOOKEEPER-2894 reports such a leak at a close; that it is this one is not proven.
  */
-const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void) __attribute__((visibility("default")));
 const char *__lsan_default_suppressions(void)
 {
     return "leak:libzookeeper_mt";

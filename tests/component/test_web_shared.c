@@ -52,7 +52,7 @@ static void a_request_goes_to_the_owner_of_what_its_route_concerns(void **state)
         {"DELETE /api/v1/tables/far.a/versions/3", NULL,
          "pass on far DELETE /api/v1/tables/far.a/versions/3 '' repeat=0", 202},
         {"POST /api/v1/tables/near.a/index", NULL,
-         "index create near.a rate=0 chunk=0 buckets=0/column"
+         "index create near.a rate=0 chunk=0 buckets=0/column nodes=0"
          " take=00 hold=0 keep=-1 verify=-",
          202},
         {"GET /api/v1/tables/far.a/mapping", NULL, "mapping far.a", 200},
@@ -142,7 +142,7 @@ static void the_wish_of_another_node_is_a_request_like_any_other(void **state)
     assert_int_equal(
         carry_out("POST /api/v1/tables/shop.a%20b/index {\"rate\":7}", clock_wall_ms()), 202);
     assert_string_equal(fake_coordinator.call,
-                        "index create shop.a b rate=7 chunk=0 buckets=0/column"
+                        "index create shop.a b rate=7 chunk=0 buckets=0/column nodes=0"
                         " take=00 hold=0 keep=-1 verify=-");
     assert_string_equal(fake_coordinator.wish_answer, fake_coordinator.answer);
     assert_int_equal(carry_out("POST /api/v1/tables/shop.a/index {\"x\":7}", clock_wall_ms()),

@@ -394,7 +394,8 @@ class Campaign:
         self.sql("UPDATE part SET code = id WHERE code = 'none'")
 
     def run_what_waits(self):
-        """Of the delayed table; a run that a daemon began goes on, and then the next one has the rest."""
+        """Of the delayed table; a run that a daemon began goes on, and then the next one has the rest of what is read."""
+        wait_until("what was changed is read", self.daemon.has_done_all, 300)
         wait_until("delayed changes are run", lambda: self.ask("delayed", "run", "--all", "--wait").returncode == 0, 120)
 
     def stopped(self):

@@ -418,6 +418,11 @@ class Millrace:
             raise Failed(f"/metrics: {status}")
         return parse_metrics(text)
 
+    def has_done_all(self):
+        """Whether the topics that it follows have read what their servers have, and all of that is done."""
+        status = self.json("status")
+        return status["changes"]["in_flight"] == 0 and all(t["lag_bytes"] == 0 for t in status["topics"] if t.get("told_ms", 0) == 0)
+
     def metric(self, name, **labels):
         """The sum of a metric's series that have these labels."""
         wanted = set(labels.items())

@@ -169,8 +169,7 @@ class Family(Away):
                       f"REPLACE INTO {schema}.child VALUES ({value * 31 % 6000}, {5000 + value}, NULL, {value})")
 
     def is_followed(self):
-        status = self.owner(self.schemas[0]).json("status")
-        return status["changes"]["in_flight"] == 0 and all(t["lag_bytes"] == 0 for t in status["topics"] if t["told_ms"] == 0)
+        return self.owner(self.schemas[0]).has_done_all()
 
     def kept(self):
         return self.stored("SELECT COUNT(*) FROM kept_search")[0][0]

@@ -205,6 +205,7 @@ class Play:
         self.build_what_is_stopped()
         jobs = "SELECT id, kind, index_name FROM job WHERE kind IN ('index', 'bucket')"
         wait_until(lambda: f"no build is left: {m.stored(jobs)} {m.alive().json('job', 'list')}", lambda: not m.stored(jobs), 180, 0.5)
+        wait_until("what was changed is read", lambda: all(node.has_done_all() for node in m.nodes), 180)
         wait_until("delayed changes are run", lambda: m.alive().command("delayed", "run", "--all", "--wait", ok=None).returncode == 0, 120)
         m.equal(180)
         letters = m.alive().json("dead-letter", "list")["items"]

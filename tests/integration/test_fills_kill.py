@@ -87,6 +87,8 @@ def run_delayed(m, node, point):
         m.w.db.sql(f"UPDATE {m.kind} SET name = 'turn {m.turn}' WHERE id = {m.turn % 50}")
         m.other(node).command("delayed", "run", m.kind, ok=None)
     m.wait_dead(node, point, change)
+    wait_until("the other node has the topic", lambda: m.owners().get(m.schemas[0]) == [m.other(node).config["node_name"]], 60)
+    wait_until("what was changed is read", m.other(node).has_done_all, 60)
     wait_until("what waits is run", lambda: m.other(node).command("delayed", "run", m.kind, "--wait", ok=None).returncode == 0, 90, 0.2)
     left = m.stored("SELECT id, status FROM snapshot WHERE status <> 'done'")
     if left:

@@ -1,4 +1,4 @@
-# Buckets of a build: their rows into the new version.
+# Buckets of a build, and parts of a delayed run: their rows into a version.
 libmillrace_a_SOURCES += \
 	%D%/away.c %D%/away.h \
 	%D%/bucket.c %D%/bucket.h \

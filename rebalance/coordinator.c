@@ -465,6 +465,7 @@ static void end_verifies(struct coordinator *co)
 {
     const int64_t until_ms = clock_mono_ms() + ANSWER_MS;
 
+    verify_jobs_interrupt(co->verifies);
     delivery_drain_cancel(co->delivery); /* an exchange's */
     while (verify_jobs_any(co->verifies) && clock_mono_ms() < until_ms)
         nap(POLL_MS);

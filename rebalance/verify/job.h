@@ -56,6 +56,7 @@ struct verify_place {
 
 struct dirty_set;
 struct loaded;
+struct stall_watchdog;
 struct verify_changed;
 struct verify_sample;
 
@@ -102,7 +103,8 @@ struct verify_job {
     struct buf cursor;          /* as of the last step that was done */
     struct verify_report report;
     struct read_links links;
-    struct pipeline *links_of; /* as in struct verify_run */
+    struct stall_watchdog *watchdog; /* of its reads; NULL: each answer may take a minute */
+    struct pipeline *links_of;       /* as in struct verify_run */
     struct search_pages pages;
     bool pages_open;
     uint64_t slice_hits; /* ids of this slice read so far */

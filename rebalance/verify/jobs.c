@@ -7,6 +7,7 @@
 #include "src/base/clock.h"
 #include "src/base/map.h"
 #include "src/base/mem.h"
+#include "sync/read/stall_watchdog.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -87,6 +88,7 @@ static void join(struct verify_job *list)
 {
     for (struct verify_job *j = list, *next; j != NULL; j = next) {
         next = j->next;
+        stall_watchdog_stop(j->watchdog);
         pthread_join(j->thread, NULL);
         verify_job_free(j);
     }
@@ -108,6 +110,8 @@ static bool add(struct verify_jobs *all, struct verify_job *j, void *(*run)(void
     if (fits) {
         j->next = all->first;
         all->first = j;
+        j->watchdog = stall_watchdog_new(&(struct stall_watchdog_options){0});
+        stall_watchdog_start(j->watchdog);
         j->thread = thread_start("verify", run, j);
     }
     lock_release(&all->lock);
@@ -129,6 +133,14 @@ bool verify_jobs_any(struct verify_jobs *all)
         any = any || !j->over;
     lock_release(&all->lock);
     return any;
+}
+
+void verify_jobs_interrupt(struct verify_jobs *all)
+{
+    lock_acquire(&all->lock);
+    for (struct verify_job *j = all->first; j != NULL; j = j->next)
+        stall_watchdog_interrupt(j->watchdog);
+    lock_release(&all->lock);
 }
 
 void verify_jobs_join(struct verify_jobs *all)
@@ -288,14 +300,15 @@ void verify_jobs_order(struct verify_jobs *all)
 }
 
 /* Returns true while one runs that the caller does not want beside its own. */
-static bool ask_for_way(struct verify_jobs *all, struct str index, bool way)
+static bool ask_for_way(struct verify_jobs *all, struct str index)
 {
     bool runs = false;
 
     lock_acquire(&all->lock);
     for (struct verify_job *j = all->first; j != NULL; j = j->next)
         if (j->by_itself && is_of(j, index)) {
-            __atomic_store_n(&j->makes_way, way, __ATOMIC_RELAXED);
+            __atomic_store_n(&j->makes_way, true, __ATOMIC_RELAXED);
+            stall_watchdog_interrupt(j->watchdog);
             runs = true;
         }
     lock_release(&all->lock);
@@ -306,11 +319,9 @@ bool verify_jobs_make_way(struct verify_jobs *all, struct str index, struct stop
 {
     const int64_t until_ms = clock_mono_ms() + WAY_MS;
 
-    while (ask_for_way(all, index, true))
-        if (clock_mono_ms() >= until_ms || stop_wait(stop, LOOK_MS)) {
-            (void)ask_for_way(all, index, false);
+    while (ask_for_way(all, index))
+        if (clock_mono_ms() >= until_ms || stop_wait(stop, LOOK_MS))
             return false;
-        }
     return true;
 }
 
@@ -323,6 +334,7 @@ static size_t cancel(struct verify_jobs *all, struct str index)
     for (struct verify_job *j = all->first; j != NULL; j = j->next)
         if (j->rewrites && is_of(j, index)) {
             __atomic_store_n(&j->is_cancelled, true, __ATOMIC_RELAXED);
+            stall_watchdog_interrupt(j->watchdog);
             n++;
         }
     lock_release(&all->lock);

@@ -33,8 +33,9 @@ bool verify_jobs_start(struct verify_jobs *all, struct verify_job *j,
                        void *(*run)(void *job)) MUST_CHECK;
 /* Whether any has not ended yet. */
 bool verify_jobs_any(struct verify_jobs *all);
-void verify_jobs_join(
-    struct verify_jobs *all); /* after the coordinator's stop was set; blocks */
+/* Once the coordinator's stop is set: end reads, which may take hours, and the threads. */
+void verify_jobs_interrupt(struct verify_jobs *all);
+void verify_jobs_join(struct verify_jobs *all); /* blocks */
 /* Copy what the job shows of itself. False: it does not run here. */
 bool verify_jobs_find(struct verify_jobs *all, uint64_t id, struct verify_progress *out);
 

@@ -8,6 +8,7 @@
 #include "src/base/clock.h"
 #include "src/base/mem.h"
 #include "sync/delivery/delivery.h"
+#include "sync/read/stall_watchdog.h"
 
 #include <stdlib.h>
 
@@ -92,6 +93,7 @@ void verify_exchange_clear(struct verify_job *j)
 void verify_job_free(struct verify_job *j)
 {
     read_links_fini(&j->links);
+    stall_watchdog_free(j->watchdog);
     pipeline_unref(j->links_of);
     verify_sample_free(j->sample);
     verify_changed_free(j->changed);
@@ -120,7 +122,10 @@ bool verify_job_open(struct verify_job *j, struct verify_run *run, struct arena 
     j->links = (struct read_links){0};
     j->links_of = NULL;
     run->of_build = j->of_build;
-    return verify_run_begin(run, table_of(j), j->job.version, err);
+    if (!verify_run_begin(run, table_of(j), j->job.version, err))
+        return false;
+    run->links.own.opt.watchdog = j->watchdog;
+    return true;
 }
 
 void verify_job_close(struct verify_job *j, struct verify_run *run)

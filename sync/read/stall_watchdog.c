@@ -205,13 +205,25 @@ void stall_watchdog_start(struct stall_watchdog *p)
     p->thread = thread_start("stall_watchdog", stall_watchdog_main, p);
 }
 
-void stall_watchdog_stop(struct stall_watchdog *p)
+static void interrupt_all(struct stall_watchdog *p) NEEDS(p->lock)
 {
-    lock_acquire(&p->lock);
     p->stopping = true;
     for (struct watched_read *e = p->entries; e != NULL; e = e->next)
         mysql_conn_interrupt(e->conn);
     pthread_cond_signal(&p->changed);
+}
+
+void stall_watchdog_interrupt(struct stall_watchdog *p)
+{
+    lock_acquire(&p->lock);
+    interrupt_all(p);
+    lock_release(&p->lock);
+}
+
+void stall_watchdog_stop(struct stall_watchdog *p)
+{
+    lock_acquire(&p->lock);
+    interrupt_all(p);
 
     const bool started = p->started;
 

@@ -33,7 +33,9 @@ struct stall_watchdog_options {
 struct stall_watchdog *
 stall_watchdog_new(const struct stall_watchdog_options *opt) RETURNS_NONNULL MUST_CHECK;
 void stall_watchdog_start(struct stall_watchdog *p);
-/* Interrupt every present and future wait.  @thread any */
+/* Interrupt every present and future wait, without waiting for anything.  @thread any */
+void stall_watchdog_interrupt(struct stall_watchdog *p);
+/* Likewise, and join the thread: blocks while a server is asked.  @thread any */
 void stall_watchdog_stop(struct stall_watchdog *p);
 void stall_watchdog_free(struct stall_watchdog *p); /* NULL is allowed */
 

@@ -167,6 +167,43 @@ def test_a_refresh_that_runs_is_shown_and_can_be_cancelled(w):
     refresh(w, daemon, "--key", "1")
 
 
+def test_a_page_that_takes_longer_than_a_minute_is_waited_for_and_a_cancel_or_a_stop_ends_it_at_once(w):
+    """So long as the server needs to find enough rows that meet a condition; here another one locks them meanwhile."""
+    definitions = make(w)
+    fill(w, 300)
+    daemon = w.follow(definitions)
+
+    def begin():
+        wait_until("it follows", lambda: daemon.command("index", "refresh", f"{w.schema}.orders", "--key", "1", ok=(0, 75)).returncode == 0)
+        job = refresh(w, daemon, "--where", "id > 0", "--rate", "20", "--no-wait")["job"]
+        wait_until("it runs", lambda: [j for j in daemon.json("job", "get", job)["items"] if j["rows_done"] > 0])
+        locker = w.db.connect(w.schema)
+        with locker.cursor() as cursor:
+            cursor.execute("LOCK TABLES orders WRITE")
+        wait_until("it waits for its page", lambda: any("orders" in str(row) and "metadata lock" in str(row)
+                                                        for row in w.db.sql("SHOW FULL PROCESSLIST")))
+        return job, locker
+
+    job, locker = begin()
+    stays("it waits for the page", lambda: not daemon.json("job", "get", job)["items"][0]["waits_for"], 65, 0.5)
+    locker.close()
+    report = ended(daemon, job)
+    expect("the report", (report["verdict"], report["rewritten"]), ("equal", 306))
+    job, locker = begin()
+    expect("the answer", daemon.json("index", "refresh", f"{w.schema}.orders", "--cancel")["count"], 1)
+    if "cancelled" not in (why := daemon.json("report", "get", job, ok=None)["why"]):
+        raise Failed(f"the report says {why}")
+    locker.close()
+    job, locker = begin()
+    daemon.process.terminate()
+    daemon.process.wait(15)
+    locker.close()
+    daemon.start()
+    report = ended(daemon, job)
+    expect("the report", (report["verdict"], report["rewritten"]), ("equal", 306))
+    w.equal(daemon)
+
+
 def test_what_cannot_be_refreshed_is_refused_with_its_reason(w):
     w.sql("CREATE TABLE plain (id INT PRIMARY KEY, a INT)", "INSERT INTO plain VALUES (1, 1)")
     definitions = make(w)

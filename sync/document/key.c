@@ -383,10 +383,12 @@ static uint64_t members_of_labels(const struct column *c, struct str labels)
     }
 }
 
-void key_append_sort_number(struct buf *sql, const struct column *c, struct str part)
+uint64_t key_sort_number(const struct column *c, struct str part)
 {
-    uint64_t number =
-        c->type == COLUMN_ENUM ? number_of_label(c, part) : members_of_labels(c, part);
+    return c->type == COLUMN_ENUM ? number_of_label(c, part) : members_of_labels(c, part);
+}
 
-    buf_append_u64(sql, number);
+uint64_t key_listed_max(const struct column *c)
+{
+    return c->type == COLUMN_ENUM && c->n_labels <= KEY_LISTED_MAX ? c->n_labels : 0;
 }

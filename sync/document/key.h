@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* The longest _id that the search engine accepts, in bytes. */
 #define KEY_ID_MAX 512
@@ -80,6 +81,14 @@ void key_append_literal(struct buf *sql, const struct column *c, struct str part
  * 0 if the column lacks it.
  */
 bool key_sorts_by_number(const struct column *c);
-void key_append_sort_number(struct buf *sql, const struct column *c, struct str part);
+uint64_t key_sort_number(const struct column *c, struct str part);
+
+/*
+ * Servers find a number of an ENUM in an index, and each of a list, but no range.  Returns the
+ * column's largest number, or 0 if there are too many for a list, or it is a SET: MySQL finds
+ * no number of these.
+ */
+#define KEY_LISTED_MAX 127
+uint64_t key_listed_max(const struct column *c);
 
 #endif

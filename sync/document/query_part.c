@@ -11,6 +11,7 @@
 #include "sync/value/schema.h"
 #include "sync/value/value.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 /* The list's table name. */
@@ -85,6 +86,40 @@ void query_part_list(struct buf *sql, const struct query_keys *k, bool inner)
     append_list_columns(sql, k->node->n_joins);
 }
 
+/* An ENUM's largest number is less. */
+#define NO_NUMBER "65535)"
+
+/*
+ * Append a list of the numbers that compare so. With a number that none has, servers do not
+ * take a list of one for a constant, for which they would sort the rest of the order.
+ */
+static void append_numbers(struct buf *sql, const struct column *c, const char *operator,
+                           uint64_t number)
+{
+    const bool after = operator[0] == '>';
+    const uint64_t from = after ? number + 1 : 0;
+    const uint64_t until = after ? key_listed_max(c) + 1 : number + (operator[1] == '=');
+
+    buf_append(sql, STR(" IN ("));
+    for (uint64_t i = from; i < until; i++)
+        buf_printf(sql, "%" PRIu64 ",", i);
+    buf_append(sql, STR(NO_NUMBER));
+}
+
+/* Compare a column that sorts by number; operator: `=`, `<`, `<=` or `>`. */
+static void append_compare_number(struct buf *sql, const struct column *c, const char *operator,
+                                  struct str part)
+{
+    const uint64_t number = key_sort_number(c, part);
+
+    if (key_listed_max(c) == 0)
+        buf_printf(sql, "+0 %s %" PRIu64, operator, number);
+    else if (operator[0] == '=')
+        buf_printf(sql, " = %" PRIu64, number);
+    else
+        append_numbers(sql, c, operator, number);
+}
+
 /* Compare one column with a part of the cursor, in the column's sort order. */
 static void append_compare(struct buf *sql, struct str alias, const struct column *c,
                            const char *operator, struct str part)
@@ -93,8 +128,7 @@ static void append_compare(struct buf *sql, struct str alias, const struct colum
 
     query_part_column(sql, alias, c->name);
     if (key_sorts_by_number(c)) {
-        buf_printf(sql, "+0 %s ", operator);
-        key_append_sort_number(sql, c, part);
+        append_compare_number(sql, c, operator, part);
         return;
     }
     buf_printf(sql, " %s ", operator);

@@ -13,13 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+static struct str labels[] = {STR("c"), STR("b"), STR("B"), STR("a")};
+
 static struct column column_of(enum column_type type, unsigned fsp)
 {
     return (struct column){.name = STR("c"),
                            .type = type,
                            .fsp = (uint8_t)fsp,
                            .charset = STR("utf8mb4"),
-                           .collation = STR("utf8mb4_unicode_ci")};
+                           .collation = STR("utf8mb4_unicode_ci"),
+                           .labels = labels,
+                           .n_labels = ARRAY_LEN(labels)};
 }
 
 static const struct case_of {
@@ -46,10 +50,17 @@ static const struct case_of {
      "2024-01-01T00:00:00.101 2024-01-01T00:00:00.102 "},
     {COLUMN_TIME, 0, "-00:00:02", "00:00:02", "-00:00:01 -00:00:00 00:00:00 00:00:01 "},
     {COLUMN_INET4, 0, "10.0.0.255", "10.0.1.2", "10.0.1.0 10.0.1.1 "},
-    {COLUMN_INET6, 0, "::1", "::ffff", ""},
+    {COLUMN_INET6, 0, "::1", "::4", "::2 ::3 "},
+    {COLUMN_INET6, 0, "::ffff", "2001:db8::2:0",
+     "400:21b7::1:1fff 800:436e::1:3fff c00:6525::1:5fff 1000:86dc::1:7fff "
+     "1400:a893::1:9fff 1800:ca4a::1:bfff 1c00:ec01::1:dfff "},
+    {COLUMN_INET6, 0, "::4", "::1", ""},
     {COLUMN_UUID, 0, "00000000-0000-7000-8000-000000000000",
      "00000000-0002-7000-8000-000000000000", "00000000-0001-7000-8000-000000000000 "},
     {COLUMN_ENUM, 0, "a", "c", ""},
+    {COLUMN_ENUM, 0, "c", "a", "b B "},
+    {COLUMN_ENUM, 0, "", "B", "c b "},
+    {COLUMN_SET, 0, "c,b", "B,a", ""},
     {COLUMN_VARCHAR, 0, "a", "A", ""},
 };
 

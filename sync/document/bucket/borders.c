@@ -94,7 +94,7 @@ static size_t places_between(const struct range_ask *ask, struct str first, stru
         key_append_part(&place, low);
         if (scale_is_same(c, low, high))
             continue;
-        if (key_sorts_by_number(c))
+        if (key_sorts_by_number(c) && key_listed_max(c) == 0)
             break; /* no range of an index finds its values */
         out[n++] = arena_copy(ask->arena, buf_str(&place));
         if (c != ask->order.by || low.len > 0) /* not NULL */

@@ -197,7 +197,7 @@ static void append_constant(struct buf *sql, const struct column *c, struct str 
     struct buf literal = {0};
 
     if (key_sorts_by_number(c)) {
-        key_append_sort_number(sql, c, part);
+        buf_append_u64(sql, key_sort_number(c, part));
         return;
     }
     key_append_literal(&literal, c, part);

@@ -9,6 +9,7 @@
 #include "sync/document/key.h"
 #include "sync/value/schema.h"
 
+#include <arpa/inet.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -295,7 +296,7 @@ static struct str without_spaces(struct str text)
 
 bool scale_is_same(const struct column *c, struct str x, struct str y)
 {
-    if (key_class_of(c) != KEY_TEXT)
+    if (key_class_of(c) != KEY_TEXT || key_sorts_by_number(c))
         return str_equal(x, y);
     x = without_spaces(x);
     y = without_spaces(y);
@@ -396,6 +397,43 @@ static void append_uuid(const struct digit_range *r, struct buf *out)
     }
 }
 
+/* ---- INET6: by its bytes ---- */
+
+#define INET6_BYTES 16
+
+static bool put_inet6(struct str text, uint32_t *out)
+{
+    char address[INET6_ADDRSTRLEN] = "";
+    uint8_t bytes[INET6_BYTES];
+
+    if (text.len >= sizeof(address))
+        return false;
+    memcpy(address, text.ptr, text.len);
+    if (inet_pton(AF_INET6, address, bytes) != 1)
+        return false;
+    for (size_t i = 0; i < INET6_BYTES; i++)
+        out[i] = bytes[i];
+    return true;
+}
+
+static void range_of_inet6(struct digit_range *r, struct arena *a, struct str low,
+                           struct str high)
+{
+    range_init(r, a, 256, INET6_BYTES);
+    if (!put_inet6(low, r->low) || !put_inet6(high, r->high))
+        r->n = 0;
+}
+
+static void append_inet6(const struct digit_range *r, struct buf *out)
+{
+    char address[INET6_ADDRSTRLEN];
+    uint8_t bytes[INET6_BYTES];
+
+    for (size_t i = 0; i < INET6_BYTES; i++)
+        bytes[i] = (uint8_t)r->between[i];
+    buf_append(out, str_from(inet_ntop(AF_INET6, bytes, address, sizeof(address))));
+}
+
 /* ---- any value ---- */
 
 static bool range_of(struct digit_range *r, struct arena *a, const struct column *c,
@@ -412,6 +450,8 @@ static bool range_of(struct digit_range *r, struct arena *a, const struct column
         range_of_texts(r, a, c, low, high);
     else if (key_class_of(c) == KEY_UUID)
         range_of_uuids(r, a, low, high);
+    else if (key_class_of(c) == KEY_INET6)
+        range_of_inet6(r, a, low, high);
     buf_free(&x);
     buf_free(&y);
     return r->n > 0 && compare(r, r->low, r->high) < 0;
@@ -424,10 +464,12 @@ static struct str value_between(const struct digit_range *r, struct arena *a,
 
     if (key_class_of(c) == KEY_BYTES) {
         append_bytes(r, &out);
-    } else if (key_class_of(c) == KEY_TEXT) {
+    } else if (key_class_of(c) == KEY_TEXT && c->type != COLUMN_ENUM) {
         append_text(r, &out);
     } else if (key_class_of(c) == KEY_UUID) {
         append_uuid(r, &out);
+    } else if (key_class_of(c) == KEY_INET6) {
+        append_inet6(r, &out);
     } else {
         append_number(r, &text);
         scale_from_number(c, buf_str(&text), &out);

@@ -27,8 +27,7 @@ bool scale_is_same(const struct column *c, struct str x, struct str y);
 
 /*
  * Set out to values in the arena that rise from low to high, evenly where possible, without the
- * two themselves.  Returns how many: none if there is none, or if the column's order is not
- * known (ENUM, SET, INET6).
+ * two themselves.  Returns how many: none if there is none, or if the column is a SET.
  */
 size_t scale_between(const struct column *c, struct str low, struct str high, struct arena *a,
                      struct str out[SCALE_VALUES]);

@@ -164,6 +164,10 @@ static void inet4_from_number(uint64_t u, struct buf *value)
 
 bool scale_to_number(const struct column *c, struct str value, struct buf *number)
 {
+    if (c->type == COLUMN_ENUM) {
+        buf_append_u64(number, key_sort_number(c, value));
+        return true;
+    }
     switch (key_class_of(c)) {
     case KEY_NUMBER:
     case KEY_YEAR: buf_append(number, value); return true;
@@ -188,6 +192,10 @@ void scale_from_number(const struct column *c, struct str number, struct buf *va
 
     copy(text, sizeof(text), number);
     u = strtoull(text[0] == '-' ? text + 1 : text, NULL, 10);
+    if (c->type == COLUMN_ENUM) {
+        buf_append(value, u >= 1 && u <= c->n_labels ? c->labels[u - 1] : STR(""));
+        return;
+    }
     switch (key_class_of(c)) {
     case KEY_REAL: real_from_number(u, value); return;
     case KEY_DATE:

@@ -16,8 +16,8 @@ struct column;
 
 /*
  * Append the number of a value: of a real its bits, of a time its microseconds in months of 32
- * days, of an
- * INET4 its bytes.  Returns false if the column has none.
+ * days, of an INET4 its bytes, of an ENUM its label's.  Returns false if the
+ * column has none.
  */
 bool scale_to_number(const struct column *c, struct str value, struct buf *number);
 /*

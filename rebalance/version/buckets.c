@@ -25,7 +25,9 @@
 
 #include <inttypes.h>
 
-#define FOR_EACH_NODE 4 /* buckets, so that a node that is gone leaves little to do again */
+/* Buckets, so that a node that is gone leaves little to do again, and others soon have room for
+ * it: twice as many as a node fills at a time. */
+#define FOR_EACH_NODE 8
 
 /* ---- the fills' calls, on their threads ---- */
 

@@ -31,6 +31,7 @@ from test_fills import Fills, numbers
 from test_one_store import store_of
 
 NODES = 4
+AT_ONCE = 4  # fills of a node
 BESIDE = 20010  # its highest id; it begins with 10
 SOON = 1e-6  # a delay that can be changed later
 INDEX = {"trees": False, "verify_every": "never", "verify_rate": 0, "verify_builds": "none"}
@@ -266,7 +267,8 @@ def building(farm):
 
 def lost(farm, options):
     """With places for its buckets at the other nodes, and with none before one of theirs is done."""
-    for buckets, about in (2 * NODES, "and others have room"), (4 * NODES, "and others have none"):
+    for buckets, about in ((2 * NODES, "and others have room"), (4 * NODES, "and others have none"),
+                           (8 * NODES, "and others have none, but end one sooner")):
         took = [one_lost(farm, buckets, i) for i in range(options.losses)]
         print(f"lost, {buckets} buckets {about}, coordination_timeout 4s: all of its buckets go on after {statistics.median(took):.2f} s,"
               f" worst {max(took):.2f} s, of {len(took)}", flush=True)
@@ -280,7 +282,7 @@ def one_lost(farm, buckets, i):
 
     def full():
         mine = {b[0]: b[2] for b in farm.jobs() or [] if b[1] == "running" and me in b[3] and b[2] > 0}
-        return len(mine) == buckets // NODES and mine
+        return len(mine) == min(buckets // NODES, AT_ONCE) and mine
     theirs = wait_until("it fills its share", full, 60, 0.02)
     node.kill()
     since = time.monotonic()

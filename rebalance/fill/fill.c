@@ -443,9 +443,15 @@ void index_fill_set_rate(struct index_fill *f, uint64_t rows_per_second)
     __atomic_store_n(&f->rate, rows_per_second, __ATOMIC_RELAXED);
 }
 
-void index_fill_set_sharers(struct index_fill *f, size_t n)
+void index_fill_set_share(struct index_fill *f, size_t sharers, size_t nodes)
 {
-    __atomic_store_n(&f->sharers, n, __ATOMIC_RELAXED);
+    __atomic_store_n(&f->sharers, sharers, __ATOMIC_RELAXED);
+    f->nodes = nodes;
+}
+
+size_t index_fill_nodes(const struct index_fill *f)
+{
+    return f->nodes;
 }
 
 void index_fill_ask_to_stop(struct index_fill *f)

@@ -43,6 +43,7 @@ struct index_fill {
     uint64_t rate;     /* atomic: rows per second of all fills, 0: no limit */
     size_t sharers;    /* atomic: fills that share it */
     uint64_t progress; /* atomic: rows written since it began */
+    size_t nodes;      /* of those who share it; the coordinator's */
 
     /* The thread's own. */
     struct arena *arena; /* holds the job's texts */

@@ -59,8 +59,10 @@ struct index_fill *index_fill_new(const struct index_fill_options *opt,
                                   const struct stored_job *job) RETURNS_NONNULL MUST_CHECK;
 void index_fill_start(struct index_fill *f);
 void index_fill_set_rate(struct index_fill *f, uint64_t rows_per_second);
-void index_fill_set_sharers(struct index_fill *f, size_t n);
-void index_fill_ask_to_stop(struct index_fill *f); /* does not block */
+/* sharers: the fills that share the limit of rows; nodes: that take part, for the next call. */
+void index_fill_set_share(struct index_fill *f, size_t sharers, size_t nodes);
+size_t index_fill_nodes(const struct index_fill *f); /* as set by the last one; else 0 */
+void index_fill_ask_to_stop(struct index_fill *f);   /* does not block */
 /* Stop without finishing and keep the cursor. Joins the thread. */
 void index_fill_stop(struct index_fill *f);
 void index_fill_free(struct index_fill *f);

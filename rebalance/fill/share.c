@@ -36,6 +36,14 @@ struct fill_share fill_share(const struct fill_nodes *nodes, size_t n_open)
     s.most = before < n ? (n_open + n - 1) / n : 0;
     if (s.most > FILLS_AT_ONCE)
         s.most = FILLS_AT_ONCE;
+    s.nodes = n;
     s.sharers = n_open < n * FILLS_AT_ONCE ? n_open : n * FILLS_AT_ONCE;
     return s;
+}
+
+size_t fill_give_back(const struct fill_share *now, size_t nodes_then, size_t n)
+{
+    const bool have_come = nodes_then > 0 && now->nodes > nodes_then;
+
+    return n > now->most && (have_come || now->most == 0) ? n - now->most : 0;
 }

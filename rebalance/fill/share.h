@@ -26,8 +26,17 @@ struct fill_nodes {
 
 struct fill_share {
     size_t most;    /* buckets of this node; 0: it takes no part */
+    size_t nodes;   /* that take part */
     size_t sharers; /* fills of all nodes together, which share a limit of rows */
 };
+
+/*
+ * How many of a node's n fills it gives back, whose share was reckoned for so many nodes: what
+ * is more than its share now, if nodes have come, or it takes no part. As long as the same
+ * nodes fill, what is open gets less anyway, and another one would read again what a fill has
+ * not acknowledged.
+ */
+size_t fill_give_back(const struct fill_share *now, size_t nodes_then, size_t n);
 
 /*
  * The owner comes first, then the others that live and are not evacuated, by their ids, up to

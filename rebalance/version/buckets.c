@@ -362,18 +362,37 @@ static void stop_outdated(struct coordinator *co, const struct filled *f) NEEDS(
 struct sharing {
     const struct stored_version *v;
     uint64_t rate;
-    size_t sharers;
+    struct fill_share share;
 };
+
+static bool fills(const struct index_fill *f, const struct stored_version *v)
+{
+    return str_equal(str_from(index_fill_alias(f)), v->index) &&
+           index_fill_number(f) == v->number;
+}
+
+/* For how many nodes the last look has reckoned; 0 without a fill. */
+struct then {
+    const struct stored_version *v;
+    size_t nodes;
+};
+
+static void find_nodes(void *ctx, struct index_fill *f)
+{
+    struct then *then = ctx;
+
+    if (fills(f, then->v))
+        then->nodes = index_fill_nodes(f);
+}
 
 static void set_share(void *ctx, struct index_fill *f)
 {
     const struct sharing *s = ctx;
 
-    if (str_equal(str_from(index_fill_alias(f)), s->v->index) &&
-        index_fill_number(f) == s->v->number) {
+    if (fills(f, s->v)) {
         if (index_fill_pipeline(f) == NULL) /* else share_rate() knows it sooner */
             index_fill_set_rate(f, s->rate);
-        index_fill_set_sharers(f, s->sharers);
+        index_fill_set_share(f, s->share.sharers, s->share.nodes);
     }
 }
 
@@ -479,19 +498,24 @@ static void fill_version(struct coordinator *co, const struct round *r, struct f
                                          f->pipeline != NULL ? r->self : buf_str(&f->note.node),
                                      .max = p.nodes};
     const struct fill_share share = fill_share(&nodes, f->n_open);
-    const size_t most = share.most;
+    struct then then = {.v = f->v};
     size_t n;
 
     f->sharers = share.sharers;
     stop_outdated(co, f);
+    fills_each(co->fills, find_nodes, &then);
     n = fills_n(co->fills, f->v->index, f->v->number);
-    if (n > most)
-        fills_remove(co->fills, is_selected, &(struct selection){.v = f->v, .n = n - most});
-    for (size_t i = 0; i < r->n_jobs && n < most; i++)
+
+    const size_t n_back = fill_give_back(&share, then.nodes, n);
+
+    if (n_back > 0)
+        fills_remove(co->fills, is_selected, &(struct selection){.v = f->v, .n = n_back});
+    n -= n_back;
+    for (size_t i = 0; i < r->n_jobs && n < share.most; i++)
         if (is_of(&r->jobs[i], f->v, f->kind) && bucket_is_open(&r->jobs[i]) &&
             is_free(co, r, &r->jobs[i]) && open_source(co, f))
             n += start_fill(co, r, f, &r->jobs[i]);
-    fills_each(co->fills, set_share, &(struct sharing){f->v, p.rate, f->sharers});
+    fills_each(co->fills, set_share, &(struct sharing){f->v, p.rate, share});
 }
 
 /* Those that the cluster counts on, if this node is one of them. */

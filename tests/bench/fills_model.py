@@ -51,6 +51,7 @@ class Node:
         self.number, self.processors = number, Processors(options.node_cores)
         self.fills, self.room, self.waiting = [], options.delivery_mib * 2**20, []
         self.lost_at = self.seen_lost_at = None
+        self.n_live = 0  # at its last look
 
     def is_alive(self):
         return self.lost_at is None
@@ -105,8 +106,9 @@ class Build:
     def look(self, node):
         live = self.live()
         most = min(self.options.at_once, -(-self.n_open // len(live)))
-        for fill in node.fills[most:]:
+        for fill in node.fills[most:] if node.n_live and len(live) > node.n_live else []:
             self.give_back(fill)
+        node.n_live = len(live)
         for bucket in self.buckets:
             if len(node.fills) >= most:
                 break
@@ -225,7 +227,7 @@ def show(options, n_nodes, base):
 
 OPTIONS = [("rows", int, 1000000000, "of the table"), ("losses", int, 0, "nodes that are lost, at any time of the build"),
            ("back_s", float, 0, "a lost node is back after so long; 0: never"), ("session_s", float, 10, "until others know that it is lost"),
-           ("per_node", int, 4, "buckets for each node"), ("at_once", int, 4, "fills of a node"), ("uneven", float, 1.13, "largest bucket, of their mean"),
+           ("per_node", int, 8, "buckets for each node"), ("at_once", int, 4, "fills of a node"), ("uneven", float, 1.13, "largest bucket, of their mean"),
            ("chunk", int, 5000, "rows of a read"), ("statements", int, 5, "round trips of a read"), ("round_trip_ms", float, 1.0, "to the database and to the engine"),
            ("node_us", float, 2.4, "of a node's processor for a row"), ("database_us", float, 1.3, "of the database's"), ("engine_us", float, 35, "of the engine's"),
            ("count_us", float, 0.1, "to count a row, on one processor, before and after"), ("node_cores", int, 4, "of each node"),

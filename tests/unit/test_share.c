@@ -90,6 +90,27 @@ static void open_buckets_are_spread_evenly_and_at_most_four_to_each(void **state
     world_fini(&w);
 }
 
+static void
+a_bucket_is_given_back_when_nodes_have_come_and_not_because_fewer_are_open(void **state)
+{
+    struct world w;
+    struct fill_share now;
+
+    (void)state;
+    world_init(&w, "abc");
+    now = share_of(&w, "a", "a", 0, 12);
+    assert_int_equal(fill_give_back(&now, 3, 4), 0);
+    now = share_of(&w, "a", "a", 0, 6); /* two each, and this one has four */
+    assert_int_equal(fill_give_back(&now, 3, 4), 0);
+    assert_int_equal(fill_give_back(&now, 0, 0), 0);
+    assert_int_equal(fill_give_back(&now, 4, 4), 0); /* one is gone */
+    assert_int_equal(fill_give_back(&now, 2, 4), 2); /* one has come */
+    assert_int_equal(fill_give_back(&now, 2, 1), 0);
+    now = share_of(&w, "b", "a", 1, 6); /* the wish for fewer nodes leaves it out */
+    assert_int_equal(fill_give_back(&now, 3, 4), 4);
+    world_fini(&w);
+}
+
 static void a_limit_of_rows_is_shared_by_the_fills_of_all_nodes(void **state)
 {
     struct world w;
@@ -118,6 +139,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_more_nodes_fill_than_are_wished_and_the_owner_is_the_first),
         cmocka_unit_test(open_buckets_are_spread_evenly_and_at_most_four_to_each),
+        cmocka_unit_test(
+            a_bucket_is_given_back_when_nodes_have_come_and_not_because_fewer_are_open),
         cmocka_unit_test(a_limit_of_rows_is_shared_by_the_fills_of_all_nodes),
         cmocka_unit_test(a_node_that_has_its_store_alone_fills_all),
     };

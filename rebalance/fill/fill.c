@@ -189,13 +189,14 @@ static bool survive(struct index_fill *f, struct err *err)
     read_links_close(&f->links);
     if (is_to_give_up(f, err)) {
         log_failure(LOG_WARN, err, "a bucket is given back, as this node cannot go on",
-                    KV("index", (const char *)f->index), KV("bucket", (uint64_t)f->job.bucket));
+                    KV("index", (const char *)f->index),
+                    KV("bucket", (uint64_t)f->job.bucket + 1));
         err->kind = ERR_STOP;
     }
     if (err->kind != ERR_RETRY)
         return false;
     log_failure(LOG_WARN, err, "the index build waits", KV("index", (const char *)f->index),
-                KV("bucket", (uint64_t)f->job.bucket));
+                KV("bucket", (uint64_t)f->job.bucket + 1));
     if (!store(f, BUCKET_RUNNING, str_from(err->msg), &ignored) && ignored.kind == ERR_STOP) {
         *err = ignored;
         return false;
@@ -368,7 +369,7 @@ static bool read_bucket(struct index_fill *f, struct err *err)
         return err_set(err, ERR_REJECT,
                        "bucket %u of the build of %s has no end that can be read; fix: "
                        "millrace index reset, then millrace index create",
-                       (unsigned)f->job.bucket, f->index);
+                       (unsigned)f->job.bucket + 1, f->index);
     f->is_part = f->bucket.part.len > 0;
     return !f->is_part || part_read(buf_str(&f->bucket.part), &f->part) ||
            err_set(err, ERR_REJECT,

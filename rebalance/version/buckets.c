@@ -279,7 +279,7 @@ static bool start_fill(struct coordinator *co, const struct round *r, const stru
         run_fill(co, f, job, term);
     if (!ok)
         log_failure(LOG_WARN, &err, "a bucket cannot be filled here yet",
-                    KV("index", f->v->index), KV("bucket", (uint64_t)job->bucket));
+                    KV("index", f->v->index), KV("bucket", (uint64_t)job->bucket + 1));
     return ok && taken;
 }
 

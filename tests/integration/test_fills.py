@@ -1,6 +1,7 @@
 """A build's rows are divided into buckets, which all nodes fill; how each of them may end."""
 
 import signal
+from concurrent.futures import ThreadPoolExecutor
 
 import yaml
 
@@ -192,6 +193,19 @@ def test_a_bucket_that_fails_ends_its_build_and_the_old_version_stays(w):
     m = begun(w)
     m.release(m.park(), '{"until":"zz"}')
     m.set_rate(2000)
+    m.ends_badly()
+
+
+def test_who_waits_for_a_build_reads_why_a_bucket_of_it_failed(w):
+    m = Fills(w, rows=6000, nodes=2, topics=2).start()
+    with ThreadPoolExecutor(1) as beside:
+        waiting = beside.submit(m.nodes[0].command, "index", "create", m.big, "--wait", "--buckets", "12", "--rate", "500", ok=(1,))
+        wait_until("both nodes fill buckets", lambda: len({b["node"] for b in m.buckets("running")}) == 2, 30, 0.05)
+        m.release(m.park(), '{"until":"zz"}')
+        m.set_rate(2000)
+        said = waiting.result(60).stderr  # people count from 1
+    if "bucket 12 of the build of" not in said or "has no end that can be read; fix: millrace index reset, then millrace index create" not in said:
+        raise Failed(f"it says {said}")
     m.ends_badly()
 
 

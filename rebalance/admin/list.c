@@ -214,7 +214,7 @@ static void pace_of_buckets(const struct store_copy *stored, const struct stored
     s->rate = (double)sum.rate;
     s->rate_limit = p.rate;
     s->growth = p.growth;
-    s->slow = p.slow;
+    s->slow = s->slow || p.slow; /* its own node has said why by now */
     s->remaining_s = job_remaining_s(&(struct job_pace){.rate = s->rate - (double)p.growth},
                                      sum.rows_done, s->rows_total);
 }

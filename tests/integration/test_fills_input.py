@@ -1,5 +1,6 @@
 """Builds in buckets of tables, columns and moments that are no easy ones; one daemon, which has its store alone."""
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 from servers import Failed, let_pass, wait_until
 from test_fills import numbers
@@ -119,6 +120,9 @@ def test_a_build_whose_new_index_somebody_deletes_says_so_and_the_next_one_goes(
     w.equal(daemon)
 
 
+NEVER = "rows come faster than it reads them, so it never ends like this"
+
+
 class Growth(threading.Thread):
     """Rows come behind all others, 200 in half a second."""
 
@@ -141,15 +145,26 @@ def test_a_build_that_reads_no_faster_than_rows_come_says_so_and_what_helps(w):
     make(w, "thing")
     daemon = follow(w, "thing")
     growth = Growth(w)
-    daemon.command("index", "create", f"{w.schema}.thing", "--rate", "50", "--buckets-by", "key", "--no-wait")
+    beside = ThreadPoolExecutor(1)
+    waiting = beside.submit(daemon.command, "index", "create", f"{w.schema}.thing", "--rate", "50", "--buckets-by", "key", "--wait")
     wait_until(lambda: f"it is slow: {job(daemon, w, 'thing')}", lambda: (job(daemon, w, "thing")[0] or {}).get("slow"), 40, 0.2)
     build = job(daemon, w, "thing")[0]
     told = w.table(daemon, "thing")["build"]
     if "rows come faster than it reads them" not in build["waits_for"] or f"millrace index set {w.schema}.thing --rate" not in build["fix"] or \
             build["remaining_seconds"] is not None or not 150 <= build["growth"] <= 600 or told["waits_for"] != build["waits_for"] or not told["slow"]:
         raise Failed(f"{build} {told}")
+    way_out = f"let it read more than its limit of 50 rows a second: millrace index set {w.schema}.thing --rate N"
+    found, = [check for check in daemon.json("doctor", ok=None)["items"] if check["id"] == "table.build"]
+    if found["status"] != "warn" or found["fix"] != way_out or found["message"] != f"the build of version 2 of its index goes on, but {NEVER}":
+        raise Failed(f"the doctor says {found}")
+    if f"\n  but {NEVER}" not in (shown := daemon.command("status", ok=None).stdout):
+        raise Failed(f"the status is {shown}")
     daemon.command("index", "set", f"{w.schema}.thing", "--rate", "1500")
     wait_until(lambda: f"it is not slow any more: {job(daemon, w, 'thing')}", lambda: not (job(daemon, w, "thing")[0] or {}).get("slow"), 20, 0.1)
     wait_until(lambda: f"it ends: {job(daemon, w, 'thing')}", lambda: job(daemon, w, "thing")[0] is None, 40, 0.1)
     growth.end()
+    beside.shutdown()
+    # The limit may be the new one: who waits looks from time to time.
+    if f"millrace: the build goes on, but {NEVER}\n  fix: let it read more than its limit of " not in (said := waiting.result().stderr):
+        raise Failed(f"who waits reads {said}")
     w.equal(daemon)

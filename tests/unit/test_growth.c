@@ -3,6 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "rebalance/fill/growth.h"
+#include "rebalance/view/build_view.h"
 
 #define BEGIN_MS 1000
 #define COME     50 /* rows that the counters have as it begins */
@@ -65,6 +66,34 @@ static void a_build_is_slow_once_rows_have_come_faster_for_some_seconds(void **s
     assert_false(job_growth_is_slow(&g, 0, 33000)); /* it waits, and says for what */
 }
 
+static void assert_said(struct build_view *b, const char *why, const char *fix)
+{
+    coordinator_say_slow(b, STR("shop.orders"));
+    assert_string_equal(b->s.why.msg, why);
+    assert_string_equal(b->fix, fix);
+}
+
+static void a_build_that_never_ends_says_so_and_its_way_out(void **state)
+{
+    static const char *const never = "rows come faster than it reads them, so it never ends "
+                                     "like this";
+    struct build_view fast = {.s = {.rate_limit = 50}},
+                      limited = {.s = {.slow = true, .rate_limit = 50}},
+                      unlimited = {.s = {.slow = true}}, waits = {.s = {.slow = true}};
+
+    (void)state;
+    assert_said(&fast, "", "");
+    assert_said(&limited, never,
+                "let it read more than its limit of 50 rows a second: millrace index set "
+                "shop.orders --rate N");
+    assert_said(&unlimited, never,
+                "let more nodes fill it (millrace index set shop.orders --nodes 0), or end it "
+                "with millrace index reset, and build it with more --buckets, or while fewer "
+                "rows come");
+    err_set(&waits.s.why, ERR_RETRY, "the server is away");
+    assert_said(&waits, "the server is away", "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -72,6 +101,7 @@ int main(void)
         cmocka_unit_test(tables_that_shrink_do_not_grow),
         cmocka_unit_test(counters_that_begin_anew_lose_no_rows),
         cmocka_unit_test(a_build_is_slow_once_rows_have_come_faster_for_some_seconds),
+        cmocka_unit_test(a_build_that_never_ends_says_so_and_its_way_out),
     };
 
     return cmocka_run_group_tests_name("growth", tests, NULL, NULL);

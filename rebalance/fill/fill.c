@@ -23,9 +23,6 @@
 #define CHUNK_BYTES     (4 << 20)
 #define CHUNKS_OPEN_MAX 64
 #define VIEW_MS         10000
-#define SAVE_MS         500 /* from one time that a cursor is stored to the next */
-#define SAVE_MS_MAX     10000
-#define SAVE_TIMES      10 /* so many times what the last one took: a store may be far away */
 #define POLL_MS         20
 #define RETRY_MS        1000
 #define GIVE_UP_MS      10000 /* where others may be able to go on */
@@ -88,15 +85,6 @@ void index_fill_free(struct index_fill *f)
 
 /* ---- its job ---- */
 
-static int64_t save_pause(int64_t took_ms)
-{
-    const int64_t pause_ms = took_ms * SAVE_TIMES;
-
-    if (pause_ms < SAVE_MS)
-        return SAVE_MS;
-    return pause_ms < SAVE_MS_MAX ? pause_ms : SAVE_MS_MAX;
-}
-
 static bool store(struct index_fill *f, const char *state, struct str error, struct err *err)
 {
     struct buf parameters = {0};
@@ -115,7 +103,7 @@ static bool store(struct index_fill *f, const char *state, struct str error, str
     const bool ok = store_save_job(f->opt.store, f->opt.term, &job, err);
     const int64_t now_ms = clock_mono_ms();
 
-    f->save_ms = now_ms + save_pause(now_ms - began_ms);
+    f->save_ms = now_ms + job_save_pause(now_ms - began_ms);
 
     FAILPOINT(chunk_saved);
     buf_free(&parameters);

@@ -6,6 +6,10 @@
 #define PARTS     5   /* a limit lets this part of a second's rows through at once */
 #define SMOOTH    0.3 /* weight of the newest window */
 
+#define SAVE_MS     500
+#define SAVE_MS_MAX 10000
+#define SAVE_TIMES  10
+
 void job_pace_update(struct job_pace *p, uint64_t rows_done, int64_t now_ms)
 {
     if (p->window_ms == 0 || rows_done < p->window_rows) {
@@ -36,6 +40,15 @@ int64_t job_remaining_s(const struct job_pace *p, uint64_t done, uint64_t total)
 uint64_t job_shown_done(uint64_t done, uint64_t total)
 {
     return done < total ? done : total;
+}
+
+int64_t job_save_pause(int64_t took_ms)
+{
+    const int64_t pause_ms = took_ms * SAVE_TIMES;
+
+    if (pause_ms < SAVE_MS)
+        return SAVE_MS;
+    return pause_ms < SAVE_MS_MAX ? pause_ms : SAVE_MS_MAX;
 }
 
 uint64_t job_limit_share(uint64_t rate, size_t n)

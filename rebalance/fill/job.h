@@ -28,6 +28,12 @@ int64_t job_remaining_s(const struct job_pace *p, uint64_t done, uint64_t total)
 /* Returns done, capped at total, for display. */
 uint64_t job_shown_done(uint64_t done, uint64_t total);
 
+/*
+ * Returns the milliseconds from one time that a cursor is stored to the next: ten times what
+ * the last one took, as a store may be far away, from half a second to ten.
+ */
+int64_t job_save_pause(int64_t took_ms);
+
 /* A rate limiter: when the rows taken so far are paid for. Zero-initialise. */
 struct job_limit {
     double paid_ms;

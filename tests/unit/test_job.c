@@ -50,6 +50,16 @@ static void those_who_share_a_limit_take_no_more_than_it_together(void **state)
     assert_int_equal(job_limit_share(0, 8), 0); /* no limit */
 }
 
+static void the_farther_away_a_store_is_the_more_seldom_a_cursor_is_stored(void **state)
+{
+    (void)state;
+    assert_int_equal(job_save_pause(0), 500);
+    assert_int_equal(job_save_pause(50), 500);
+    assert_int_equal(job_save_pause(51), 510);
+    assert_int_equal(job_save_pause(400), 4000);    /* a tenth of the time */
+    assert_int_equal(job_save_pause(60000), 10000); /* as much is read again after a kill */
+}
+
 static void no_limit_never_waits(void **state)
 {
     struct job_limit l = {0};
@@ -127,6 +137,7 @@ int main(void)
         cmocka_unit_test(what_is_shown_is_never_above_the_total),
         cmocka_unit_test(a_limit_lets_no_more_than_its_rate_through),
         cmocka_unit_test(those_who_share_a_limit_take_no_more_than_it_together),
+        cmocka_unit_test(the_farther_away_a_store_is_the_more_seldom_a_cursor_is_stored),
         cmocka_unit_test(no_limit_never_waits),
         cmocka_unit_test(a_pause_is_not_caught_up_with),
         cmocka_unit_test(a_lower_limit_counts_only_for_what_comes_after_it),

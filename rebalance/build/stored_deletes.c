@@ -27,6 +27,7 @@ struct stored_deletes {
     char *index;
     uint64_t version_min;
     struct buf after;
+    uint64_t n;   /* handed over */
     bool is_read; /* the last page was read */
     struct pages *pages;
 };
@@ -149,6 +150,7 @@ static bool next_page(struct stored_deletes *d, struct target *t, struct stop *s
     if (ok && n > 0) {
         buf_clear(&d->after);
         buf_append(&d->after, tombstones[n - 1].id);
+        d->n += n;
     }
     d->is_read = ok && n < PAGE;
     arena_free(a);
@@ -161,6 +163,7 @@ static void begin_anew(struct stored_deletes *d)
     d->pages = pages_new();
     buf_clear(&d->after);
     d->is_read = false;
+    d->n = 0;
 }
 
 bool stored_deletes_go_on(struct stored_deletes *d, struct target *t, struct stop *stop,
@@ -175,6 +178,11 @@ bool stored_deletes_go_on(struct stored_deletes *d, struct target *t, struct sto
     while (ok && !d->is_read && n_out(d->pages) < PAGES_MAX)
         ok = next_page(d, t, stop, err);
     return ok;
+}
+
+uint64_t stored_deletes_n(const struct stored_deletes *d)
+{
+    return d->n;
 }
 
 bool stored_deletes_are_done(const struct stored_deletes *d)

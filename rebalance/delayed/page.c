@@ -200,7 +200,6 @@ static bool find_targets(const struct delayed_run *r, struct str table, struct t
 static bool part_level(const struct delayed_run *r, const struct page *p, struct parts *parts,
                        struct target *const *targets, size_t n, bool *some, struct err *err)
 {
-    const struct top_relation *top = &p->tops[r->at.level];
     const struct spread **spreads = arena_alloc(r->arena, n + 1, sizeof(*spreads));
     struct str *ids = arena_alloc(r->arena, p->n + 1, sizeof(*ids));
     const size_t n_ids = list_ids(p, ids);
@@ -218,7 +217,7 @@ static bool part_level(const struct delayed_run *r, const struct page *p, struct
         *some = spreads[i] != NULL;
     }
     for (size_t i = 0; *some && i < n; i++)
-        parts_add_level(parts, spreads[i], top, ids, n_ids);
+        parts_add_level(parts, spreads[i], (uint32_t)r->at.level, ids, n_ids);
     return true;
 }
 

@@ -8,10 +8,12 @@
 
 #include "src/base/clock.h"
 #include "src/store/store.h"
-#include "sync/definition/delayed.h"
 #include "sync/document/bucket/mod.h"
 #include "sync/document/key.h"
+#include "sync/document/resolver.h"
+#include "sync/routing/compile.h"
 #include "sync/routing/routing.h"
+#include "sync/value/schema.h"
 
 #define KEYS_MAX  250        /* of a part: one statement takes them */
 #define BYTES_MAX (64 << 10) /* of their keys */
@@ -136,7 +138,7 @@ static struct group *new_group(struct parts *p, const struct spread *s)
 static bool takes(const struct group *g, const struct spread *s,
                   const struct stored_fan_out *lead)
 {
-    return g->spread == s && g->part.level_sql.len == 0 && g->part.place == lead->place &&
+    return g->spread == s && !g->part.by_level && g->part.place == lead->place &&
            g->part.by == lead->by && g->n < KEYS_MAX &&
            g->part.keys.len + lead->key.len <= BYTES_MAX;
 }
@@ -156,7 +158,11 @@ void parts_add_row(struct parts *p, const struct spread *s, const struct stored_
     g->n++;
 }
 
-/* The server itself leaves out what other parts have, if there is a time to tell by. */
+/*
+ * The server itself leaves out what other parts have, if there is a time to tell by.  The
+ * document shows it: a row whose time changes between the reads of two parts is written again
+ * by its event.
+ */
 static void choose_column(const struct parts *p, struct group *g)
 {
     struct definitions *d = coordinator_definitions(p->run->co);
@@ -165,25 +171,63 @@ static void choose_column(const struct parts *p, struct group *g)
     struct buf ignored = {0};
     struct err none = {0};
 
-    if (t != NULL && t->bucket_column.len > 0 &&
+    if (t != NULL && t->bucket_column.len > 0 && plan_reads(plan, 0, t->bucket_column) &&
         mod_append(&ignored, plan, t->bucket_column, 2, 0, &none))
         buf_append(&g->part.bucket_column, t->bucket_column);
     buf_free(&ignored);
     definitions_unref(d);
 }
 
-void parts_add_level(struct parts *p, const struct spread *s, const struct top_relation *top,
+void parts_add_level(struct parts *p, const struct spread *s, uint32_t level,
                      const struct str *ids, size_t n)
 {
     struct group *g = new_group(p, s);
 
     for (size_t i = 0; i < n; i++)
         key_append_part(&g->part.keys, ids[i]);
-    buf_append(&g->part.level_sql, top->level_sql);
-    buf_append(&g->part.business_id, top->business_id);
-    buf_append(&g->part.target_key, top->target_key);
-    buf_append(&g->part.column, top->column);
+    g->part.by_level = true;
+    g->part.level = level;
     choose_column(p, g);
+}
+
+/* As the row's own key has it (sync/document/key.h); a key of several columns has no text. */
+static bool append_key(struct buf *key, const struct schema *schema, struct str id)
+{
+    const struct column *c = schema->n_key == 1 ? &schema->columns[schema->key[0]] : NULL;
+    struct err ignored = {0};
+
+    return c != NULL && key_parse_id(key, &c, 1, id, &ignored);
+}
+
+static void add_at(struct parts *p, const struct spread *s, const struct fill_part *old,
+                   size_t place)
+{
+    const struct plan *plan = ((const struct reading *)s->target->plan)->plan;
+    struct str rest = buf_str(&old->keys), id;
+
+    while (key_next(&rest, &id)) {
+        struct buf key = {0};
+
+        if (append_key(&key, plan_place_schema(plan, place), id))
+            parts_add_row(p, s,
+                          &(struct stored_fan_out){.place = (uint32_t)place,
+                                                   .by = RESOLVER_BY_ROW,
+                                                   .key = buf_str(&key)});
+        buf_free(&key);
+    }
+}
+
+void parts_add_otherwise(struct parts *p, const struct spread *s, const struct fill_part *old)
+{
+    const struct plan *plan = ((const struct reading *)s->target->plan)->plan;
+    struct definitions *d = coordinator_definitions(p->run->co);
+    struct table_location at;
+    const bool is_there = definitions_locate(d, buf_str(&old->table), &at);
+
+    for (size_t place = 1; is_there && place < plan_n_places(plan); place++)
+        if (routing_is_place_of(plan, place, &at))
+            add_at(p, s, old, place);
+    definitions_unref(d);
 }
 
 /* Enough for all nodes: many pages make many parts, and few pages are shared. */

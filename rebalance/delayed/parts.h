@@ -17,7 +17,6 @@
 
 struct group;
 struct spread;
-struct top_relation;
 
 /* Of one page. */
 struct parts {
@@ -41,10 +40,19 @@ void parts_fini(struct parts *p);
  */
 bool parts_find(struct parts *p, const struct stored_fan_out *lead, const struct spread **out,
                 struct err *err) MUST_CHECK;
-/* Add a row that leads to documents, or what `level_sql` makes of some rows' ids. */
+/*
+ * Add a row that leads to documents, or what the `level_sql` of that number
+ * makes of some rows' ids.
+ */
 void parts_add_row(struct parts *p, const struct spread *s, const struct stored_fan_out *lead);
-void parts_add_level(struct parts *p, const struct spread *s, const struct top_relation *top,
+void parts_add_level(struct parts *p, const struct spread *s, uint32_t level,
                      const struct str *ids, size_t n);
+/*
+ * Add the rows of a part whose top relation is gone, wherever the version's documents show
+ * them.  It finds no more than what they lead to now, as the relation did.
+ */
+struct fill_part;
+void parts_add_otherwise(struct parts *p, const struct spread *s, const struct fill_part *old);
 /* Make the list: with few rows, several parts for the same ones. */
 void parts_finish(struct parts *p);
 

@@ -8,6 +8,7 @@
 #include "rebalance/fill/bucket.h"
 #include "rebalance/fill/part.h"
 #include "rebalance/state/pauses.h"
+#include "sync/definition/delayed.h"
 
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
@@ -16,7 +17,7 @@
 #include "sync/routing/routing.h"
 
 #define POLL_MS    20
-#define DELETES_MS 10000 /* for the deletes of one version */
+#define DELETES_MS 10000 /* until more deletes of a version are taken */
 
 /* Of this run: a topic has one. */
 static bool is_part(const struct delayed_run *r, const struct stored_job *job)
@@ -30,14 +31,19 @@ static bool is_part(const struct delayed_run *r, const struct stored_job *job)
     return is;
 }
 
-/* Nobody writes to the version any more, or the table is stopped and will be built again. */
+/*
+ * Nobody writes to the version any more, or searches use it and its table is stopped, so that
+ * it will be built again.  A version that nobody knows here yet is needed.
+ */
 static bool is_needless(const struct catalogue *c, const struct stored_job *job)
 {
-    for (size_t i = 0; i < c->n_versions; i++)
-        if (c->versions[i].number == job->version &&
-            str_equal(c->versions[i].index, job->index) && !catalogue_is_live(&c->versions[i]))
-            return true;
-    return catalogue_stop(c, job->table) != NULL;
+    const struct stored_version *v = catalogue_number(c, job->index, job->version);
+
+    if (v == NULL)
+        return false;
+    return !catalogue_is_live(v) ||
+           (str_equal(v->state, STR("available")) ? catalogue_stop(c, job->table) != NULL
+                                                  : catalogue_is_coming(v) && v->error.len > 0);
 }
 
 /* Of those of a version that are done, only the oldest says something that is still needed. */
@@ -56,6 +62,61 @@ static bool is_told(const struct stored_job *job, const struct stored_job *list,
         if (is_told_by(job, &list[i]))
             return true;
     return false;
+}
+
+/* Whether it asks a top relation that is gone. */
+static bool is_lost(const struct delayed_run *r, const struct stored_job *job,
+                    struct fill_part *part)
+{
+    struct top_relation ignored;
+    struct str text;
+
+    *part = (struct fill_part){.place = 0};
+    return !str_equal(job->state, STR(BUCKET_DONE)) &&
+           json_find(job->parameters, "/part", &text) && part_read(text, part) &&
+           part->by_level && !coordinator_find_top(r->co, part, r->arena, &ignored);
+}
+
+/* Put what the relations lead to instead, and then forget it: twice does no harm. */
+static bool replace(const struct delayed_run *r, const struct stored_job *job,
+                    const struct fill_part *part, struct err *err)
+{
+    const struct stored_snapshot page = {.table = buf_str(&part->table),
+                                         .version = part->note.own.version};
+    const struct stored_fan_out lead = {.topic = r->owner.topic,
+                                        .index = job->index,
+                                        .version = job->version,
+                                        .member = job->table};
+    struct snapshot_run at = r->at;
+    const struct spread *s;
+    struct parts parts;
+    bool ok;
+
+    at.from_id = at.after_id;
+    parts_init(&parts, r, &page, 1);
+    parts.n_nodes =
+        parts.n_nodes < 2 ? 2 : parts.n_nodes; /* a node left alone takes parts as well */
+    ok = parts_find(&parts, &lead, &s, err);
+    if (ok && s != NULL) {
+        parts_add_otherwise(&parts, s, part);
+        parts_finish(&parts);
+
+        const struct snapshot_release what = {.parts = parts.list, .n_parts = parts.n};
+
+        ok = store_release_snapshots(r->co->opt.store, &r->owner, &at, &what, err) &&
+             store_forget_part(r->co->opt.store, &r->owner, job->id, err);
+    }
+    parts_fini(&parts);
+    return ok;
+}
+
+static bool see(const struct delayed_run *r, const struct stored_job *job, struct err *err)
+{
+    struct fill_part part;
+    const bool ok = !is_lost(r, job, &part) || replace(r, job, &part, err);
+
+    part_fini(&part);
+    return ok;
 }
 
 static void count(struct parts_state *s, const struct catalogue *c,
@@ -85,9 +146,11 @@ bool parts_look(const struct delayed_run *r, struct parts_state *out, struct err
         if (!is_part(r, &list[i]))
             continue;
         if (is_needless(c, &list[i]) || (is_done && is_told(&list[i], list, n)))
-            ok = store_delete_job(r->co->opt.store, list[i].id, err);
-        else
+            ok = store_forget_part(r->co->opt.store, &r->owner, list[i].id, err);
+        else if (see(r, &list[i], err))
             count(out, c, &list[i]);
+        else
+            ok = false;
     }
     catalogue_unref(c);
     return ok;
@@ -98,13 +161,17 @@ bool parts_look(const struct delayed_run *r, struct parts_state *out, struct err
 static bool repeat(const struct delayed_run *r, struct stored_deletes *d, struct target *t,
                    struct err *err)
 {
-    const int64_t until_ms = clock_mono_ms() + DELETES_MS;
+    int64_t until_ms = clock_mono_ms() + DELETES_MS;
+    uint64_t n = 0;
 
     do {
         if (!stored_deletes_go_on(d, t, &r->co->stop, err))
             return false;
         if (stored_deletes_are_done(d))
             return true;
+        if (stored_deletes_n(d) != n)
+            until_ms = clock_mono_ms() + DELETES_MS;
+        n = stored_deletes_n(d);
     } while (clock_mono_ms() < until_ms && !stop_wait(&r->co->stop, POLL_MS));
     return err_set(err, ERR_RETRY, "index %s does not take deletes now; fix: millrace status",
                    t->index);

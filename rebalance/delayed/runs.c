@@ -3,6 +3,7 @@
 #include "rebalance/delayed/runs.h"
 
 #include "rebalance/delayed/page.h"
+#include "rebalance/fill/bucket.h"
 #include "rebalance/fill/fills.h"
 #include "rebalance/state/owned.h"
 #include "rebalance/state/runs.h"
@@ -13,6 +14,7 @@
 #include "src/base/log.h"
 #include "src/base/map.h"
 #include "src/base/mem.h"
+#include "src/store/store.h"
 #include "sync/read/stall_watchdog.h"
 
 #include <inttypes.h>
@@ -327,6 +329,19 @@ static void prune(struct coordinator *co)
         log_failure(LOG_WARN, &err, "snapshots that are done stay in the store");
 }
 
+/* An older release may have ended their run without them. */
+static bool has_parts(struct coordinator *co, struct arena *a)
+{
+    struct stored_job *list;
+    struct err err = {0};
+    size_t n = 0;
+    bool has = !store_load_jobs(co->opt.store, a, &list, &n, &err);
+
+    for (size_t i = 0; !has && i < n; i++)
+        has = str_equal(list[i].kind, STR(JOB_PART)) && bucket_is_open(&list[i]);
+    return has;
+}
+
 static int64_t turn(struct coordinator *co)
 {
     struct arena *a = arena_new();
@@ -340,7 +355,7 @@ static int64_t turn(struct coordinator *co)
     if (!store_load_snapshot_runs(co->opt.store, a, STR(""), &list, &n, &err))
         rest_ms = RETRY_MS;
     else
-        fills_note_run(co->fills, n > 0);
+        fills_note_run(co->fills, n > 0 || has_parts(co, a));
     for (size_t i = 0; i < n && !stop_is_set(&co->stop); i++) {
         const int64_t ms = bring_on(co, a, &list[i]);
 

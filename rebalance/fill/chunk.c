@@ -19,6 +19,7 @@ struct chunk_note {
     struct chunk_note *next;
     struct buf cursor; /* table and key of the chunk's last row */
     uint64_t rows, dead;
+    bool is_part;  /* of a run: what is not written is not done */
     bool done;     /* atomic */
     unsigned refs; /* atomic */
 };
@@ -36,8 +37,9 @@ static void on_chunk_done(void *ctx, enum outcome worst)
 {
     struct chunk_note *n = MAGIC_CAST(chunk_note, ctx);
 
-    (void)worst; /* a refused document is a dead letter; a newer one replaces ours */
-    __atomic_store_n(&n->done, true, __ATOMIC_RELEASE);
+    /* A refused document is a dead letter; a newer one replaces ours. */
+    if (worst != OUTCOME_DEFERRED || !n->is_part)
+        __atomic_store_n(&n->done, true, __ATOMIC_RELEASE);
     unref_note(n);
 }
 
@@ -71,6 +73,7 @@ static struct chunk_note *note_chunk(struct index_fill *f, const struct loader_p
     note->magic = MAGIC_chunk_note;
     note->refs = 2;
     note->rows = page->n;
+    note->is_part = f->is_part;
     key_append_part(&note->cursor, str_from(f->tables[f->at_table]));
     buf_append(&note->cursor, page->next);
     buf_clear(&f->after);

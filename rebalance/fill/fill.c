@@ -10,6 +10,7 @@
 #include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "sync/checkpoint/grace_period.h"
+#include "sync/definition/delayed.h"
 #include "sync/delivery/document/target.h"
 #include "sync/document/bucket/mod.h"
 #include "sync/document/loader.h"
@@ -183,8 +184,12 @@ static bool survive(struct index_fill *f, struct err *err)
     }
     if (err->kind != ERR_RETRY)
         return false;
-    log_failure(LOG_WARN, err, "the index build waits", KV("index", (const char *)f->index),
-                KV("bucket", (uint64_t)f->job.bucket + 1));
+    if (f->is_part)
+        log_failure(LOG_WARN, err, "a delayed run waits for a part",
+                    KV("index", (const char *)f->index), KV("part", (uint64_t)f->job.bucket));
+    else
+        log_failure(LOG_WARN, err, "the index build waits", KV("index", (const char *)f->index),
+                    KV("bucket", (uint64_t)f->job.bucket + 1));
     if (!store(f, BUCKET_RUNNING, str_from(err->msg), &ignored) && ignored.kind == ERR_STOP) {
         *err = ignored;
         return false;
@@ -199,7 +204,7 @@ static bool survive(struct index_fill *f, struct err *err)
 /* A page that was cut holds as many rows as fit. */
 static void adapt_chunk(struct index_fill *f, const struct loader_page *page, size_t bytes)
 {
-    const bool is_cut = !page->is_end && page->n < f->asked;
+    const bool is_cut = !page->is_end && !f->is_part && page->n < f->asked;
     const size_t most = is_cut ? page->n : f->chunk * 2;
     size_t fit = CHUNK_BYTES / (bytes / page->n + 1);
 
@@ -218,6 +223,16 @@ static uint64_t read_from(const struct index_fill *f, const struct pass *pass)
     return floor > f->opt.start ? floor : f->opt.start;
 }
 
+static bool load_part(struct index_fill *f, const struct target *t, struct loader_page *page,
+                      struct arena *a, struct err *err)
+{
+    struct top_relation top;
+    const struct part_reading from = {.part = &f->part, .top = &top, .target = t};
+
+    return (!f->part.by_level || f->opt.top(f->opt.ctx, &f->part, a, &top, err)) &&
+           part_load(f->links.conns, &from, page, a, err);
+}
+
 static bool read_chunk(struct index_fill *f, const struct target *t, const struct pass *pass,
                        struct loader_page *page, struct arena *a, struct err *err)
 {
@@ -228,7 +243,7 @@ static bool read_chunk(struct index_fill *f, const struct target *t, const struc
 
     const bool ok =
         read_links_open(&f->links, from, read_from(f, pass), &stamp, err) &&
-        (f->is_part ? part_load(f->links.conns, t, &f->part, page, a, err)
+        (f->is_part ? load_part(f, t, page, a, err)
                     : loader_load_range(f->links.conns, from->plan, page, a, err)) &&
         read_links_end(&f->links, err);
 
@@ -408,7 +423,9 @@ static void *fill_main(void *arg)
 
     const bool ok = fill(f, &err);
 
-    if (ok || err.kind != ERR_STOP)
+    if (!ok && f->is_part && err.kind != ERR_STOP) /* its run waits for it */
+        f->gave_up = true;
+    if (ok || (err.kind != ERR_STOP && !f->is_part))
         end(f, ok ? NULL : &err);
     else if (!store(f, BUCKET_INIT, f->gave_up ? str_from(err.msg) : STR(""), &saved))
         log_failure(LOG_INFO, &saved, "could not store the cursor of the index build",

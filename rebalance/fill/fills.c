@@ -3,6 +3,7 @@
 #include "rebalance/fill/fills.h"
 
 #include "rebalance/fill/index_fill.h"
+#include "rebalance/fill/share.h"
 #include "src/base/clock.h"
 #include "src/base/lock.h"
 #include "src/base/log.h"
@@ -97,6 +98,38 @@ size_t fills_n(struct fills *all, struct str alias, uint64_t number)
                                 index_fill_number(e->fill) == number);
     lock_release(&all->lock);
     return n;
+}
+
+static bool is_of(const struct fill_entry *e, struct str alias, uint64_t number)
+{
+    return str_equal(str_from(index_fill_alias(e->fill)), alias) &&
+           index_fill_number(e->fill) == number;
+}
+
+size_t fills_nodes(struct fills *all, struct str alias, uint64_t number)
+{
+    size_t nodes = 0;
+
+    lock_acquire(&all->lock);
+    for (const struct fill_entry *e = all->first; e != NULL; e = e->next)
+        if (!e->over && is_of(e, alias, number))
+            nodes = index_fill_nodes(e->fill);
+    lock_release(&all->lock);
+    return nodes;
+}
+
+void fills_set_share(struct fills *all, struct str alias, uint64_t number, uint64_t rate,
+                     const struct fill_share *share)
+{
+    lock_acquire(&all->lock);
+    for (struct fill_entry *e = all->first; e != NULL; e = e->next) {
+        if (e->over || !is_of(e, alias, number))
+            continue;
+        if (index_fill_pipeline(e->fill) == NULL) /* else its build says it sooner */
+            index_fill_set_rate(e->fill, rate);
+        index_fill_set_share(e->fill, share->sharers, share->nodes);
+    }
+    lock_release(&all->lock);
 }
 
 void fills_each(struct fills *all, void (*call)(void *ctx, struct index_fill *f), void *ctx)

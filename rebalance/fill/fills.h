@@ -26,6 +26,12 @@ void fills_add(struct fills *all, struct index_fill *f);
 bool fills_has(struct fills *all, uint64_t job) MUST_CHECK;
 /* The number of fills of a version that run.  An empty alias: of all. */
 size_t fills_n(struct fills *all, struct str alias, uint64_t number);
+/* For how many nodes the fills of a version have reckoned their share; 0 without a fill. */
+size_t fills_nodes(struct fills *all, struct str alias, uint64_t number);
+/* Let them have it, and this limit of rows per second, if another node follows the topic. */
+struct fill_share;
+void fills_set_share(struct fills *all, struct str alias, uint64_t number, uint64_t rate,
+                     const struct fill_share *share);
 /* Call the function for each fill, under the lock. */
 void fills_each(struct fills *all, void (*call)(void *ctx, struct index_fill *f), void *ctx);
 /*

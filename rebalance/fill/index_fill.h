@@ -22,14 +22,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct arena;
 struct dead_letter_note;
 struct delivery;
+struct err;
+struct fill_part;
 struct fill_source;
 struct index_fill;
 struct pipeline;
 struct stop;
 struct store;
 struct stored_job;
+struct top_relation;
 
 struct index_fill_options {
     struct store *store;
@@ -45,6 +49,12 @@ struct index_fill_options {
     uint64_t rate;     /* rows per second of all fills of the version; 0: no limit */
     size_t sharers;    /* how many fills share that */
     void *ctx;
+    /*
+     * Finds the top relation of a part as the definitions are now, in the arena. ERR_RETRY:
+     * there is none any more.
+     */
+    bool (*top)(void *ctx, const struct fill_part *part, struct arena *a,
+                struct top_relation *out, struct err *err);
     /*
      * Keeps a dead letter for a row that makes no document. Blocks until it is durable. Returns
      * false if the token is set first: then it is not kept.

@@ -64,6 +64,17 @@ static void append_from(struct buf *sql, const struct level_query *q, const stru
     append_column(sql, STR(ROWS), q->top->target_key);
 }
 
+static void append_bound(struct buf *sql, struct str table, struct str column,
+                         const char *compares, struct str text)
+{
+    if (text.len == 0)
+        return;
+    buf_append(sql, STR(" AND "));
+    append_column(sql, table, column);
+    buf_append(sql, str_from(compares));
+    mysql_quote_text(sql, text);
+}
+
 /* Grouped, as DISTINCT would forbid to order by the column itself. */
 static void append_statement(struct buf *sql, enum mysql_flavor flavor,
                              const struct level_query *q, const struct column *c)
@@ -80,12 +91,8 @@ static void append_statement(struct buf *sql, enum mysql_flavor flavor,
     append_ids(sql, q);
     if (q->where.len > 0)
         buf_printf(sql, " AND (%" STR_FMT ")", STR_ARG(q->where));
-    if (q->after.len > 0) {
-        buf_append(sql, STR(" AND "));
-        append_column(sql, table, c->name);
-        buf_append(sql, STR(" > "));
-        mysql_quote_text(sql, q->after);
-    }
+    append_bound(sql, table, c->name, " > ", q->after);
+    append_bound(sql, table, c->name, " <= ", q->until);
     buf_append(sql, STR(" GROUP BY "));
     append_column(sql, table, c->name);
     buf_append(sql, STR(" ORDER BY "));

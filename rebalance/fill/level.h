@@ -29,6 +29,7 @@ struct level_query {
     const struct str *ids;       /* of the delayed table's rows, as text */
     size_t n_ids;
     struct str after; /* the text of the last key of the page before; empty: the first page */
+    struct str until; /* of the last key; empty: as many as a page has */
     struct str where; /* a condition on the target table's row; empty: none */
 };
 struct level_page {

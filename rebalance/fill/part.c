@@ -11,10 +11,6 @@ void part_fini(struct fill_part *p)
     buf_free(&p->table);
     buf_free(&p->member);
     buf_free(&p->keys);
-    buf_free(&p->level_sql);
-    buf_free(&p->business_id);
-    buf_free(&p->target_key);
-    buf_free(&p->column);
     buf_free(&p->bucket_column);
     fill_note_fini(&p->note);
 }
@@ -32,10 +28,8 @@ void part_append(struct buf *json, const struct fill_part *p)
     json_put_u64(&w, STR("place"), p->place);
     json_put_u64(&w, STR("by"), p->by);
     json_put_string(&w, STR("keys"), buf_str(&keys));
-    json_put_string(&w, STR("level_sql"), buf_str(&p->level_sql));
-    json_put_string(&w, STR("business_id"), buf_str(&p->business_id));
-    json_put_string(&w, STR("target_key"), buf_str(&p->target_key));
-    json_put_string(&w, STR("column"), buf_str(&p->column));
+    json_put_bool(&w, STR("by_level"), p->by_level);
+    json_put_u64(&w, STR("level"), p->level);
     json_put_string(&w, STR("bucket_column"), buf_str(&p->bucket_column));
     json_put_u64(&w, STR("mod"), p->mod);
     json_put_u64(&w, STR("rest"), p->rest);
@@ -70,15 +64,13 @@ bool part_read(struct str json, struct fill_part *p)
     uint32_t by;
 
     *p = (struct fill_part){.place = 0};
-    (void)json_find_text(json, "/level_sql", &p->level_sql);
-    (void)json_find_text(json, "/business_id", &p->business_id);
-    (void)json_find_text(json, "/target_key", &p->target_key);
-    (void)json_find_text(json, "/column", &p->column);
     (void)json_find_text(json, "/bucket_column", &p->bucket_column);
     if (!json_find_text(json, "/table", &p->table) ||
         !json_find_text(json, "/member", &p->member) ||
         !read_number(json, "/place", UINT16_MAX, &p->place) ||
         !read_number(json, "/by", UINT32_MAX, &by) || !read_keys(json, p) ||
+        !json_find_bool(json, "/by_level", &p->by_level) ||
+        !read_number(json, "/level", UINT16_MAX, &p->level) ||
         !read_number(json, "/mod", PARTS_MAX, &p->mod) ||
         !read_number(json, "/rest", PARTS_MAX, &p->rest) || !json_find(json, "/note", &note) ||
         !fill_note_read(note, &p->note))

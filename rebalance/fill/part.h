@@ -2,11 +2,11 @@
  * struct fill_part: which documents a bucket of a delayed run reads again: those that rows of
  * a delayed table lead to.
  *
- * It says all that a node needs that does not follow the topic: keys of the rows at a place of
- * the documents' plan, or the ids that a top relation's `level_sql` turns into keys; and what
- * reads must include. A run with few rows has several parts for the same rows, each of which
- * leaves the others' documents out: those whose key's hash, or whose bucket column, leaves
- * another remainder.
+ * It says what a node needs that does not follow the topic: keys of the rows at a place of the
+ * documents' plan, or the ids that a top relation's `level_sql` turns into keys; and what reads
+ * must include. The statement is that of the definitions as they are now. A run with few rows
+ * has several parts for the same rows, each of which leaves the others' documents out: those
+ * whose key's hash, or whose bucket column, leaves another remainder.
  *
  * Its documents carry the position in the note as their version, and are written strictly.
  * That is behind each change that the run takes, so whatever is newer has these changes, too.
@@ -32,8 +32,9 @@ struct fill_part {
     struct buf member; /* the documents' own */
     uint32_t place;    /* of the rows in the plan */
     unsigned by;       /* how keys name rows: RESOLVER_BY (sync/document/resolver.h) */
-    struct buf keys;   /* of the rows, each a key's part; with level_sql: ids as text */
-    struct buf level_sql, business_id, target_key, column; /* of the top relation, or empty */
+    struct buf keys;   /* of the rows, each a key's part; by a top relation: ids as text */
+    bool by_level;     /* what `level_sql` makes of them, of this top relation of `table` */
+    uint32_t level;
     struct buf bucket_column; /* whose time makes the remainder; empty: the hash does */
     uint32_t mod, rest;       /* of so many parts of these rows, the one with this remainder */
     struct fill_note note;    /* what reads must include */

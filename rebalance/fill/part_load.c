@@ -19,17 +19,22 @@
 
 #define KEYS_MAX 10000 /* of documents, found by one statement */
 
-/* A place in a part: behind a key of `level_sql`, and among the documents of the next keys. */
+/*
+ * A place in a part: among the documents of some rows.  With `level_sql`, these are its keys
+ * behind `above` up to `until`, also when it is asked again; empty: up to as many as a page
+ * has.
+ */
 struct part_place {
-    struct str level, roots;
+    struct str above, until, roots;
 };
 
 static struct part_place place_of(struct str after)
 {
-    struct part_place p = {.level = STR("")};
+    struct part_place p = {.above = STR(""), .until = STR(""), .roots = STR("")};
 
-    if (!key_next(&after, &p.level) || !key_next(&after, &p.roots))
-        return (struct part_place){.level = STR("")};
+    if (!key_next(&after, &p.above) || !key_next(&after, &p.until) ||
+        !key_next(&after, &p.roots))
+        p = (struct part_place){.above = STR(""), .until = STR(""), .roots = STR("")};
     return p;
 }
 
@@ -37,7 +42,8 @@ static struct str text_of(const struct part_place *p, struct arena *a)
 {
     struct buf text = {0};
 
-    key_append_part(&text, p->level);
+    key_append_part(&text, p->above);
+    key_append_part(&text, p->until);
     key_append_part(&text, p->roots);
 
     const struct str copy = arena_copy(a, buf_str(&text));
@@ -51,7 +57,7 @@ static struct str text_of(const struct part_place *p, struct arena *a)
 /* Rows at a place of the plan. */
 struct part_rows {
     struct resolver_rows rows;
-    struct str level; /* of the last of them */
+    struct str until; /* the last of them, by `level_sql` */
     bool is_end;      /* no further rows */
 };
 
@@ -69,26 +75,22 @@ static struct str *list_keys(const struct fill_part *p, struct arena *a, size_t 
     return list;
 }
 
-static bool append_remainder(struct buf *where, const struct fill_part *p,
-                             const struct target *t, struct err *err)
+static const struct plan *plan_of(const struct part_reading *from)
 {
-    return p->bucket_column.len == 0 ||
-           mod_append(where, ((const struct reading *)t->plan)->plan,
-                      buf_str(&p->bucket_column), p->mod, p->rest, err);
+    return ((const struct reading *)from->target->plan)->plan;
 }
 
-static bool ask_level(struct mysql_conn *conn, const struct target *t,
-                      const struct fill_part *p, struct str after, struct arena *a,
-                      struct level_page *found, struct err *err)
+static bool ask_level(struct mysql_conn *conn, const struct part_reading *from,
+                      const struct part_place *at, struct arena *a, struct level_page *found,
+                      struct err *err)
 {
-    const struct top_relation top = {.table = buf_str(&p->member),
-                                     .column = buf_str(&p->column),
-                                     .level_sql = buf_str(&p->level_sql),
-                                     .business_id = buf_str(&p->business_id),
-                                     .target_key = buf_str(&p->target_key)};
-    struct level_query q = {.top = &top, .target = t, .after = after};
+    const struct fill_part *p = from->part;
+    struct level_query q = {
+        .top = from->top, .target = from->target, .after = at->above, .until = at->until};
     struct buf where = {0};
-    bool ok = append_remainder(&where, p, t, err);
+    bool ok =
+        p->bucket_column.len == 0 ||
+        mod_append(&where, plan_of(from), buf_str(&p->bucket_column), p->mod, p->rest, err);
 
     q.ids = list_keys(p, a, &q.n_ids);
     q.where = buf_str(&where);
@@ -97,28 +99,38 @@ static bool ask_level(struct mysql_conn *conn, const struct target *t,
     return ok;
 }
 
-static bool find_rows(struct mysql_conn *conn, const struct target *t,
-                      const struct fill_part *p, struct str after, struct arena *a,
-                      struct part_rows *out, struct err *err)
+static bool find_by_level(struct mysql_conn *conn, const struct part_reading *from,
+                          const struct part_place *at, struct arena *a, struct part_rows *out,
+                          struct err *err)
 {
-    struct level_page found = {.by = p->by};
-    size_t n;
+    struct level_page found = {.n = 0};
 
-    *out = (struct part_rows){.level = after, .is_end = true};
-    if (p->level_sql.len == 0) {
-        found.keys = list_keys(p, a, &n);
-    } else {
-        if (!ask_level(conn, t, p, after, a, &found, err))
-            return false;
-        n = found.n == 0 ? 0 : resolver_keys_max(found.keys, found.n);
-        out->is_end = found.n < LEVEL_KEYS && n == found.n;
-        out->level = n == 0 ? after : found.texts[n - 1];
-    }
-    out->rows = (struct resolver_rows){.plan = ((const struct reading *)t->plan)->plan,
-                                       .place = p->place,
-                                       .by = found.by,
-                                       .keys = found.keys,
-                                       .n = n};
+    if (!ask_level(conn, from, at, a, &found, err))
+        return false;
+
+    const size_t n = found.n == 0 ? 0 : resolver_keys_max(found.keys, found.n);
+
+    out->rows.by = found.by;
+    out->rows.keys = found.keys;
+    out->rows.n = n;
+    out->is_end = at->until.len == 0 && found.n < LEVEL_KEYS && n == found.n;
+    out->until = n == found.n && at->until.len > 0 ? at->until
+                 : n == 0                          ? at->above
+                                                   : found.texts[n - 1];
+    return true;
+}
+
+static bool find_rows(struct mysql_conn *conn, const struct part_reading *from,
+                      const struct part_place *at, struct arena *a, struct part_rows *out,
+                      struct err *err)
+{
+    const struct fill_part *p = from->part;
+
+    *out = (struct part_rows){.until = STR(""), .is_end = true};
+    out->rows = (struct resolver_rows){.plan = plan_of(from), .place = p->place, .by = p->by};
+    if (p->by_level)
+        return find_by_level(conn, from, at, a, out, err);
+    out->rows.keys = list_keys(p, a, &out->rows.n);
     return true;
 }
 
@@ -169,34 +181,48 @@ static bool take_refused(const struct root *root, struct arena *a, struct loaded
     return true;
 }
 
+/* As many of them as the page may have. */
 static bool load(struct mysql_conn *const *of, const struct plan *plan, const struct roots *r,
                  struct loader_page *page, struct arena *a, struct err *err)
 {
-    struct str *keys = arena_alloc(a, r->n, sizeof(*keys));
-    struct loader_keys k = {.keys = keys, .n = r->n, .bytes_max = page->bytes_max};
-    struct loaded *docs = arena_alloc(a, r->n, sizeof(*docs));
+    const size_t n = r->n < page->rows_max ? r->n : page->rows_max;
+    struct str *keys = arena_alloc(a, n, sizeof(*keys));
+    struct loader_keys k = {.keys = keys, .n = n, .bytes_max = page->bytes_max};
+    struct loaded *docs = arena_alloc(a, n, sizeof(*docs));
 
-    for (size_t i = 0; i < r->n; i++)
+    for (size_t i = 0; i < n; i++)
         keys[i] = r->list[i].key;
     page->docs = docs;
-    page->n = r->n;
+    page->n = n;
     if (!loader_load(of, plan, &k, a, docs, err))
-        return err->kind == ERR_REJECT && r->n == 1 && take_refused(&r->list[0], a, docs, err);
-    for (page->n = 0; page->n < r->n && !docs[page->n].left;)
+        return err->kind == ERR_REJECT && n == 1 && take_refused(&r->list[0], a, docs, err);
+    for (page->n = 0; page->n < n && !docs[page->n].left;)
         page->n++;
     return true;
 }
 
-bool part_load(struct mysql_conn *const *of, const struct target *t, const struct fill_part *p,
+/* Where the next page begins. */
+static struct str place_behind(const struct part_place *at, const struct part_rows *rows,
+                               const struct resolver_cursor *c, struct arena *a)
+{
+    const struct part_place next =
+        c->end ? (struct part_place){rows->until, STR(""), STR("")}
+               : (struct part_place){at->above, rows->until, buf_str(&c->after)};
+
+    return text_of(&next, a);
+}
+
+bool part_load(struct mysql_conn *const *of, const struct part_reading *from,
                struct loader_page *page, struct arena *a, struct err *err)
 {
-    struct part_place at = place_of(page->after);
+    const struct fill_part *p = from->part;
+    const struct part_place at = place_of(page->after);
+    const size_t most = page->rows_max * (p->bucket_column.len > 0 ? 1 : p->mod);
     struct resolver_cursor c = {.end = true};
     struct roots r = {.part = p, .a = a};
     const struct resolver_sink sink = {.found = on_root, .ctx = &r};
-    const size_t most = page->rows_max * (p->bucket_column.len > 0 ? 1 : p->mod);
     struct part_rows rows;
-    bool ok = find_rows(of[0], t, p, at.level, a, &rows, err);
+    bool ok = find_rows(of[0], from, &at, a, &rows, err);
 
     buf_append(&c.after, at.roots);
     if (ok && rows.rows.n > 0)
@@ -207,10 +233,10 @@ bool part_load(struct mysql_conn *const *of, const struct target *t, const struc
         buf_clear(&c.after);
         resolver_after(&c, r.list[page->n - 1].key, &c.after);
     }
-    at.roots = c.end ? STR("") : buf_str(&c.after);
-    at.level = c.end ? rows.level : at.level;
-    page->next = text_of(&at, a);
-    page->is_end = c.end && rows.is_end;
+    if (ok) {
+        page->next = place_behind(&at, &rows, &c, a);
+        page->is_end = c.end && rows.is_end;
+    }
     buf_free(&c.after);
     buf_free(&c.behind);
     free(r.list);

@@ -14,13 +14,20 @@ struct fill_part;
 struct loader_page;
 struct mysql_conn;
 struct target;
+struct top_relation;
 
+/* What a part reads. */
+struct part_reading {
+    const struct fill_part *part;
+    const struct top_relation *top; /* with part->by_level */
+    const struct target *target;
+};
 /*
  * As loader_load_range(), but the page's `after` and `next` are places in the part, and so is
  * its end: a page may have no document and not be the last.  `of` has one connection for each
  * topic of the target's plan.  Blocks on the servers.
  */
-bool part_load(struct mysql_conn *const *of, const struct target *t, const struct fill_part *p,
+bool part_load(struct mysql_conn *const *of, const struct part_reading *from,
                struct loader_page *page, struct arena *a, struct err *err) MUST_CHECK;
 
 #endif

@@ -3,7 +3,9 @@
 #include "rebalance/state/parts.h"
 
 #include "rebalance/build/judgement.h"
+#include "rebalance/fill/part.h"
 #include "src/base/mem.h"
+#include "sync/definition/delayed.h"
 #include "sync/definition/export.h"
 #include "sync/value/schema.h"
 
@@ -283,4 +285,20 @@ void coordinator_append_wait_fix(struct buf *b, const struct stored_wait *w, str
     buf_append(b, STR(" publishes it as it is; or millrace index reset "));
     buf_append_word(b, table);
     buf_append(b, STR(" drops it"));
+}
+
+bool coordinator_find_top(struct coordinator *co, const struct fill_part *part, struct arena *a,
+                          struct top_relation *out)
+{
+    struct definitions *d = coordinator_definitions(co);
+    const struct table_definition *t = definitions_table(d, buf_str(&part->table));
+    struct top_relation *tops = NULL;
+    const size_t n = t == NULL || !t->delayed ? 0 : top_relations_read(a, t, &tops);
+    const bool is =
+        part->level < n && str_equal(tops[part->level].table, buf_str(&part->member));
+
+    if (is)
+        *out = tops[part->level];
+    definitions_unref(d);
+    return is;
 }

@@ -55,6 +55,11 @@ bool coordinator_expand_tables(const struct definitions *d, const struct table_d
                                struct buf *json, struct err *err) MUST_CHECK;
 /* Append the commands that end the wait. */
 void coordinator_append_wait_fix(struct buf *b, const struct stored_wait *w, struct str table);
+/* The top relation of a part as the definitions are now, in the arena; false: none any more. */
+struct fill_part;
+struct top_relation;
+bool coordinator_find_top(struct coordinator *co, const struct fill_part *part, struct arena *a,
+                          struct top_relation *out) MUST_CHECK;
 /* Append the name of the target's lead table: what belongs to the index is stored under it. */
 void coordinator_lead_name(struct coordinator *co, const struct target *target,
                            struct buf *name);

@@ -2,6 +2,7 @@
 
 #include "rebalance/trace/parts.h"
 
+#include "rebalance/fill/bucket.h"
 #include "rebalance/state/pauses.h"
 #include "rebalance/watch/engine_check.h"
 #include "rebalance/watch/findings.h"
@@ -138,6 +139,21 @@ static bool ask_purged(struct trace *t, struct err *err)
     return true;
 }
 
+/* Parts of a delayed run read documents again as jobs do. */
+static bool ask_parts(struct trace *t, struct err *err)
+{
+    struct stored_job *list;
+    size_t n;
+
+    if (!store_load_jobs(t->co->opt.store, t->arena, &list, &n, err))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        t->n_fan_outs += t->available != NULL && str_equal(list[i].kind, STR(JOB_PART)) &&
+                         bucket_is_open(&list[i]) && list[i].version == t->available->number &&
+                         str_equal(list[i].index, t->available->index);
+    return true;
+}
+
 static bool ask_fan_outs(struct trace *t, struct err *err)
 {
     struct fan_out_sum *list;
@@ -149,6 +165,8 @@ static bool ask_fan_outs(struct trace *t, struct err *err)
         if (t->available != NULL && list[i].version == t->available->number &&
             str_equal(list[i].index, t->available->index))
             t->n_fan_outs += list[i].jobs;
+    if (!ask_parts(t, err))
+        return false;
     if (t->n_fan_outs > 0)
         trace_note(t, TRACE_FAN_OUT, STR(""), STR(""));
     return true;

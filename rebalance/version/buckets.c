@@ -57,6 +57,16 @@ static bool on_fill_dead(void *ctx, const struct dead_letter_note *note, struct 
     return true;
 }
 
+static bool find_top(void *ctx, const struct fill_part *part, struct arena *a,
+                     struct top_relation *out, struct err *err)
+{
+    return coordinator_find_top(MAGIC_CAST(coordinator, ctx), part, a, out) ||
+           err_set(err, ERR_RETRY,
+                   "table %" STR_FMT " has no such top relation any more: its run finds the "
+                   "documents otherwise",
+                   STR_ARG(buf_str(&part->table)));
+}
+
 void coordinator_on_divided(void *ctx)
 {
     struct coordinator *co = MAGIC_CAST(coordinator, ctx);
@@ -226,6 +236,7 @@ static void run_fill(struct coordinator *co, const struct filled *f,
                                      .rate = p.rate,
                                      .sharers = f->sharers,
                                      .ctx = co,
+                                     .top = find_top,
                                      .dead = on_fill_dead,
                                      .done = on_fill_done},
         job);
@@ -359,43 +370,6 @@ static void stop_outdated(struct coordinator *co, const struct filled *f) NEEDS(
     buf_free(&shapes);
 }
 
-struct sharing {
-    const struct stored_version *v;
-    uint64_t rate;
-    struct fill_share share;
-};
-
-static bool fills(const struct index_fill *f, const struct stored_version *v)
-{
-    return str_equal(str_from(index_fill_alias(f)), v->index) &&
-           index_fill_number(f) == v->number;
-}
-
-/* For how many nodes the last look has reckoned; 0 without a fill. */
-struct then {
-    const struct stored_version *v;
-    size_t nodes;
-};
-
-static void find_nodes(void *ctx, struct index_fill *f)
-{
-    struct then *then = ctx;
-
-    if (fills(f, then->v))
-        then->nodes = index_fill_nodes(f);
-}
-
-static void set_share(void *ctx, struct index_fill *f)
-{
-    const struct sharing *s = ctx;
-
-    if (fills(f, s->v)) {
-        if (index_fill_pipeline(f) == NULL) /* else share_rate() knows it sooner */
-            index_fill_set_rate(f, s->rate);
-        index_fill_set_share(f, s->share.sharers, s->share.nodes);
-    }
-}
-
 static bool may_fill(struct coordinator *co, const struct round *r, const struct filled *f)
 {
     return catalogue_pause(r->catalogue, PAUSE_TOPIC, f->v->topic) == NULL && r->n_nodes > 0 &&
@@ -498,15 +472,14 @@ static void fill_version(struct coordinator *co, const struct round *r, struct f
                                          f->pipeline != NULL ? r->self : buf_str(&f->note.node),
                                      .max = p.nodes};
     const struct fill_share share = fill_share(&nodes, f->n_open);
-    struct then then = {.v = f->v};
     size_t n;
 
     f->sharers = share.sharers;
     stop_outdated(co, f);
-    fills_each(co->fills, find_nodes, &then);
     n = fills_n(co->fills, f->v->index, f->v->number);
 
-    const size_t n_back = fill_give_back(&share, then.nodes, n);
+    const size_t n_back =
+        fill_give_back(&share, fills_nodes(co->fills, f->v->index, f->v->number), n);
 
     if (n_back > 0)
         fills_remove(co->fills, is_selected, &(struct selection){.v = f->v, .n = n_back});
@@ -515,7 +488,7 @@ static void fill_version(struct coordinator *co, const struct round *r, struct f
         if (is_of(&r->jobs[i], f->v, f->kind) && bucket_is_open(&r->jobs[i]) &&
             is_free(co, r, &r->jobs[i]) && open_source(co, f))
             n += start_fill(co, r, f, &r->jobs[i]);
-    fills_each(co->fills, set_share, &(struct sharing){f->v, p.rate, share});
+    fills_set_share(co->fills, f->v->index, f->v->number, p.rate, &share);
 }
 
 /* Those that the cluster counts on, if this node is one of them. */

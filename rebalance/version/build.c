@@ -4,6 +4,7 @@
 
 #include "rebalance/dead_letter/letters.h"
 #include "rebalance/dead_letter/replay.h"
+#include "rebalance/fill/fills.h"
 #include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/version/buckets.h"
@@ -481,7 +482,7 @@ void coordinator_drop_tombstones(struct coordinator *co)
 {
     struct err err = {0};
 
-    if (!any_is_built(co) &&
+    if (!any_is_built(co) && !fills_have_run(co->fills) && /* whose ends repeat deletes */
         !store_drop_tombstones(co->opt.store, clock_steady_ms() - TOMBSTONES_KEEP_MS, &err))
         log_failure(LOG_WARN, &err, "could not drop old tombstones");
 }

@@ -54,5 +54,7 @@ bool change_matters(const struct change_unit *u, const struct use *use, const st
 {
     const struct row_change *c = u->change;
 
-    return c->unsolved || plan_update_matters(use->plan, use->place, b, c->before, c->after);
+    return c->unsolved ||
+           (use->place == 0 && ((const struct reading *)use->target->plan)->moves) ||
+           plan_update_matters(use->plan, use->place, b, c->before, c->after);
 }

@@ -97,7 +97,7 @@ static void set_shards(struct target *target, struct reading *reading, const cha
     target->shards = list;
 }
 
-static bool is_place_of(const struct plan *plan, size_t place, const struct table_location *at)
+bool routing_is_place_of(const struct plan *plan, size_t place, const struct table_location *at)
 {
     const struct schema *s = plan_place_schema(plan, place);
     bool (*same)(struct str a, struct str b) = s->any_case ? str_equal_any_case : str_equal;
@@ -118,7 +118,7 @@ static void set_delayed(struct reading *r, const struct definitions *d)
         if (!t->delayed || !definitions_locate(d, t->table, &at))
             continue;
         for (size_t place = 1; place < n; place++) {
-            if (!is_place_of(r->plan, place, &at))
+            if (!routing_is_place_of(r->plan, place, &at))
                 continue;
             if (r->delayed == NULL) {
                 r->names = arena_new();
@@ -142,6 +142,7 @@ static struct target *new_target(const struct version_spec *v, const struct tabl
     reading->server = server_access_ref(version_spec_server(v, table_name(t)));
     reading->stopped = plan == NULL;
     reading->filling = v->filling;
+    reading->moves = v->filling && t->bucket_column.len > 0;
     target_set_pipeline(target, t->pipeline);
     target->plan = reading;
     target->plan_free = reading_free;

@@ -110,4 +110,9 @@ struct routing *routing_compile(const char *topic, struct version_spec *const *s
 bool version_kept_targets(const struct version_spec *v, const struct schema_list *tables,
                           struct target ***out, size_t *n, struct err *err) MUST_CHECK;
 
+/* Whether the plan's rows at this place are that table's. */
+struct table_location;
+bool routing_is_place_of(const struct plan *plan, size_t place,
+                         const struct table_location *at) MUST_CHECK;
+
 #endif

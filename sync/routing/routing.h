@@ -36,6 +36,8 @@ struct reading {
     struct arena *names;  /* holds them */
     bool stopped;         /* atomic: the table is stopped, its changes are deferred */
     bool filling;         /* its index is being built: rows may have no document yet */
+    bool moves;           /* so may rows that change, from a bucket by column into one that is
+                             done: each change of a row counts, whatever the document shows */
     struct grace_period *grace_period; /* of its index, a reference; changes and fills pass
                                           through it; NULL before a pipeline has it */
 };

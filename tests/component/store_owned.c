@@ -150,6 +150,7 @@ CALL(resume_version, &a_wait, err)
 CALL(put_purged, &a_purged, 1, err)
 CALL(delete_purged_index, CONCRETE, err)
 CALL(release_snapshots, snapshot_owner(), &a_run, &a_release, err)
+CALL(forget_part, snapshot_owner(), 1, err)
 CALL(end_snapshot_run, snapshot_owner(), 1, 1, err)
 CALL(put_gone, gone_owner(), &a_gone, 1, err)
 CALL(keep_searches, kept_search_owner(), &a_kept_search, 1, err)
@@ -385,6 +386,7 @@ static const struct {
     {"put_snapshots", call_put_snapshots, OWNER},
     {"begin_snapshot_run", call_begin_snapshot_run, OWNER},
     {"release_snapshots", call_release_snapshots, OWNER},
+    {"forget_part", call_forget_part, OWNER},
     {"end_snapshot_run", call_end_snapshot_run, OWNER},
     {"mark_snapshot", call_mark_snapshot, OWNER},
     {"put_gone", call_put_gone, OWNER},

@@ -1,4 +1,6 @@
 """Delayed runs over several nodes: any of them asks `level_sql`, reads and writes documents of a run."""
+import yaml
+
 from members import Load
 from servers import Failed, wait_until
 from test_delayed import SCHEMA, Shelf, run, snapshots, waits
@@ -22,6 +24,11 @@ class Label(Shelf):
         made = super().definitions()
         self.change_definition(*made["tables"][-3:-1])
         return made
+
+    def apply(self, made):
+        node = self.owner(self.schemas[0])
+        node.write("definitions.yaml", yaml.safe_dump(made, sort_keys=False))
+        node.command("apply", "definitions.yaml", "--yes")
 
     def others(self):
         owner = self.owner(self.schemas[0])
@@ -190,6 +197,36 @@ def test_level_sql_is_bucketed_by_the_time_of_the_bucket_column(w):
         raise Failed(f"{m.of_slow}")
     m.thaw()
     m.ends_well()
+
+
+def level_that_fails(w, correct):
+    """A run whose `level_sql` fails, until other definitions are applied."""
+    m = Label(w, rows=600, definition=leads()).start()
+    m.w.db.sql(f"CREATE VIEW {m.schemas[0]}.lost AS SELECT id, label_id FROM {m.schemas[0]}.goods")
+    made = m.definitions()
+    label, goods = made["tables"][-2], f"{m.schemas[0]}.goods"
+    top = label["top_relations"][0]
+    right = top["level_sql"]
+    top["level_sql"] = right.replace(f"{goods} g", f"{m.schemas[0]}.lost g")
+    m.apply(made)
+    m.w.db.sql(f"DROP VIEW {m.schemas[0]}.lost")
+    m.change("rouge")
+    m.alive().command("delayed", "run", m.label)
+    wait_until("a part says what it waits for", lambda: any("lost" in part["waits_for"] for part in m.parts()), 30, 0.2)
+    wait_until("the run says it, too", lambda: any(
+        "lost" in item["waits_for"] for item in m.owner(m.schemas[0]).json("delayed", "runs")["items"]), 30, 0.2)
+    top["level_sql"] = right
+    correct(label)
+    m.apply(made)
+    m.ends_well()
+
+
+def test_a_run_goes_on_by_a_statement_that_is_applied_meanwhile(w):
+    level_that_fails(w, lambda label: None)
+
+
+def test_a_run_goes_on_by_the_relations_when_its_statement_is_taken_away(w):
+    level_that_fails(w, lambda label: label.pop("top_relations"))
 
 
 def stays(m):

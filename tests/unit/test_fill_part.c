@@ -16,10 +16,8 @@ static struct fill_part a_part(uint64_t version)
     buf_append(&p.member, STR("shop.goods"));
     key_append_part(&p.keys, STR("7"));
     key_append_part(&p.keys, (struct str){"\0\xff\"", 3});
-    buf_append(&p.level_sql, STR("SELECT 'a\\b', \"x\"\n"));
-    buf_append(&p.business_id, STR("label"));
-    buf_append(&p.target_key, STR("goods"));
-    buf_append(&p.column, STR("id"));
+    p.by_level = true;
+    p.level = 2;
     buf_append(&p.bucket_column, STR("made"));
     p.note = (struct fill_note){.anywhere = true, .own = {.gtid = true, .version = version}};
     buf_append(&p.note.own.topic, STR("shop"));
@@ -54,10 +52,8 @@ static void a_part_comes_back_from_its_bucket_whole(void **state)
     same(&read.table, &p.table);
     same(&read.member, &p.member);
     same(&read.keys, &p.keys);
-    same(&read.level_sql, &p.level_sql);
-    same(&read.business_id, &p.business_id);
-    same(&read.target_key, &p.target_key);
-    same(&read.column, &p.column);
+    assert_true(read.by_level);
+    assert_int_equal(read.level, 2);
     same(&read.bucket_column, &p.bucket_column);
     same(&read.note.own.topic, &p.note.own.topic);
     assert_int_equal(read.place, 3);

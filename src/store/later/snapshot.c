@@ -3,6 +3,7 @@
 #include "src/store/later/snapshot.h"
 
 #include "src/base/arena.h"
+#include "src/base/buf.h"
 #include "src/store/core.h"
 #include "src/store/store.h"
 
@@ -486,6 +487,24 @@ static bool delete_parts(struct store *s, struct str topic, struct err *err)
         " WHERE v.index_name = job.index_name AND v.number = job.version AND v.topic = ?)";
 
     return store_run(s, sql, BINDS(TEXT(topic)), err);
+}
+
+bool store_forget_part(struct store *s, const struct snapshot_owner *owner, uint64_t job,
+                       struct err *err)
+{
+    static const char forget[] = "DELETE FROM job WHERE id = ? AND kind = '" JOB_PART "'",
+                      term[] = "DELETE FROM term WHERE thing = ? AND NOT EXISTS"
+                               " (SELECT 1 FROM job WHERE id = ?)";
+    struct buf thing = {0};
+    bool ok;
+
+    if (!store_begin_as(s, owner->topic, owner->term, err))
+        return false;
+    buf_printf(&thing, "job/%llu", (unsigned long long)job);
+    ok = store_run(s, forget, BINDS(NUMBER(job)), err) &&
+         store_run(s, term, BINDS(TEXT(buf_str(&thing)), NUMBER(job)), err);
+    buf_free(&thing);
+    return store_end(s, ok, err);
 }
 
 bool store_end_snapshot_run(struct store *s, const struct snapshot_owner *owner, uint64_t run,

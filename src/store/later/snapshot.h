@@ -158,6 +158,9 @@ bool store_release_snapshots(struct store *s, const struct snapshot_owner *owner
  */
 bool store_count_released(struct store *s, struct str topic, struct str table, int64_t now_ms,
                           uint64_t *n, struct err *err) MUST_CHECK;
+/* Forget a part of the owner's run, and its term. */
+bool store_forget_part(struct store *s, const struct snapshot_owner *owner, uint64_t job,
+                       struct err *err) MUST_CHECK;
 /* All that the run took is done, and so is the run; its parts are forgotten. */
 bool store_end_snapshot_run(struct store *s, const struct snapshot_owner *owner, uint64_t run,
                             int64_t now_ms, struct err *err) MUST_CHECK;

@@ -2,11 +2,13 @@
 
 #include "rebalance/delayed/page.h"
 
+#include "rebalance/delayed/builds.h"
 #include "rebalance/delayed/level.h"
 
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
 #include "src/mysql/mysql.h"
+#include "src/store/later/whole_table.h"
 #include "sync/checkpoint/read_position.h"
 #include "sync/definition/delayed.h"
 #include "sync/read/links.h"
@@ -101,7 +103,8 @@ static size_t list_ids(const struct page *p, struct str *ids)
     size_t n = 0;
 
     for (size_t i = 0; i < p->n; i++)
-        if (!str_equal(p->list[i].op, STR("delete")))
+        if (!str_equal(p->list[i].op, STR("delete")) &&
+            !str_equal(p->list[i].op, STR(WHOLE_TABLE_OP)))
             ids[n++] = p->list[i].row_id;
     return n;
 }
@@ -240,7 +243,8 @@ static bool put_leads(struct delayed_run *r, const struct page *p, struct err *e
         return false;
     l.jobs = arena_alloc(r->arena, n + 1, sizeof(*l.jobs));
     for (size_t i = 0; i < n; i++) {
-        if (!is_in(p, leads[i].snapshot) || is_found_otherwise(p, &leads[i]))
+        if (!is_in(p, leads[i].snapshot) || is_found_otherwise(p, &leads[i]) ||
+            leads[i].job.place == WHOLE_TABLE_PLACE)
             continue;
 
         struct stored_fan_out *job = add_job(r, &l, p->table);
@@ -286,6 +290,7 @@ static bool put_page(struct delayed_run *r, struct page *p, struct err *err)
 static bool end_run(struct delayed_run *r, struct err *err)
 {
     const bool ok =
+        delayed_builds_count(r, err) &&
         store_end_snapshot_run(r->co->opt.store, &r->owner, r->at.id, clock_wall_ms(), err);
 
     FAILPOINT(delayed_ended);
@@ -297,6 +302,10 @@ bool delayed_run_step(struct delayed_run *r, enum delayed_step *how, struct err 
     struct page p = {0};
 
     *how = DELAYED_WAITS;
+    if (!delayed_builds_step(r, err))
+        return false;
+    if (r->waits_for != NULL)
+        return true;
     if (!store_count_released(r->co->opt.store, r->owner.topic, r->at.table, clock_wall_ms(),
                               &r->n_jobs, err))
         return false;

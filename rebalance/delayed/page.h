@@ -19,7 +19,7 @@
 
 enum delayed_step {
     DELAYED_GOES_ON = 0,
-    DELAYED_WAITS, /* for jobs */
+    DELAYED_WAITS, /* for builds or jobs */
     DELAYED_ENDED,
 };
 
@@ -31,6 +31,8 @@ struct delayed_run {
     struct arena *arena;             /* of the step */
     struct stall_watchdog *watchdog; /* of waits for the server; borrowed */
     uint64_t n_jobs;                 /* that are not done, after the step */
+    const char *waits_for;           /* a build, in words, in the arena; NULL: for none */
+    size_t n_unbuilt;                /* at its end: indexes that should have been built */
     void (*asks)(const struct delayed_run *r, struct str table); /* before its `level_sql` */
 };
 /* Blocks on the store, and for a top relation on the server. */

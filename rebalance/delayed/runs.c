@@ -178,13 +178,17 @@ bool coordinator_begin_delayed(struct coordinator *co, struct arena *a, struct s
 static void say_end(const struct delayed_run *r)
 {
     log_info("a delayed run has ended", KV("topic", r->owner.topic), KV("table", r->at.table),
-             KV("snapshots", r->at.n_all));
+             KV("snapshots", r->at.n_all), KV("not_built", r->n_unbuilt));
 }
 
 static void note_wait(const struct delayed_run *r)
 {
     char why[160];
 
+    if (r->waits_for != NULL) {
+        note_why(r->co->delayed, r->owner.topic, r->waits_for);
+        return;
+    }
     snprintf(why, sizeof(why),
              "%" PRIu64 " jobs read documents again; millrace job list shows them", r->n_jobs);
     note_why(r->co->delayed, r->owner.topic, why);
@@ -208,7 +212,8 @@ static int64_t step(struct delayed_run *r)
         note_why(r->co->delayed, r->owner.topic, "");
     if (how == DELAYED_ENDED) {
         say_end(r);
-        note_success(r->co, &r->at);
+        if (r->n_unbuilt == 0)
+            note_success(r->co, &r->at);
     }
     return how == DELAYED_WAITS ? WAIT_MS : STEP_MS;
 }

@@ -462,6 +462,8 @@ class Model:
     def change(self):
         kind = self.rng.randrange(10)
         self.next += 1
+        if self.rng.random() < 0.03:
+            return f"TRUNCATE TABLE {self.rng.choice(['label', 'part'])}"
         if kind == 0:
             return f"INSERT INTO label VALUES ({self.next}, 'l{self.next}', '')"
         if kind == 1:

@@ -129,13 +129,42 @@ static bool find_build(const struct delayed_run *r, const struct wanted_build *w
     return true;
 }
 
-static bool is_coming(const struct delayed_run *r, const struct wanted_build *w)
+/* A version that is built.  One that is complete may wait for a person: that may take days. */
+static bool is_coming(const struct delayed_run *r, const struct wanted_build *w,
+                      struct build_state *out)
 {
     struct catalogue *c = coordinator_catalogue(r->co);
-    const bool is = catalogue_coming(c, w->index) != NULL;
+    const struct stored_version *v = catalogue_coming(c, w->index);
 
+    if (v != NULL && catalogue_wait(c, v) != NULL)
+        *out = (struct build_state){
+            BUILD_FAILS, STR("its new version waits; millrace status says for what")};
+    else if (v != NULL)
+        *out = (struct build_state){BUILD_WAITS,
+                                    say(r, w, "; millrace job list shows how far it is")};
     catalogue_unref(c);
-    return is;
+    return v != NULL;
+}
+
+/* By its end in the log.  One that has succeeded leaves nothing to wait for at the next look.
+ */
+static bool has_failed(const struct stored_build *b, struct build_state *out)
+{
+    if (b == NULL || b->outcome.len == 0 || str_equal(b->outcome, STR(BUILD_INTERRUPTED)) ||
+        str_equal(b->outcome, STR(BUILD_SUCCEEDED)))
+        return false;
+    *out = (struct build_state){BUILD_FAILS, b->error.len > 0 ? b->error : b->outcome};
+    return true;
+}
+
+/* A build that a dead node had not begun is begun again by another one. */
+static bool is_given_up(const struct delayed_run *r, const struct stored_build *b)
+{
+    const bool is_away = b == NULL || str_equal(b->outcome, STR(BUILD_INTERRUPTED));
+    const int64_t since_ms =
+        b != NULL && b->ended_ms > r->at.updated_ms ? b->ended_ms : r->at.updated_ms;
+
+    return is_away && clock_wall_ms() - since_ms > BUILD_BEGIN_MS;
 }
 
 static bool is_blocked(const struct delayed_run *r, const struct wanted_build *w,
@@ -154,7 +183,6 @@ static bool is_blocked(const struct delayed_run *r, const struct wanted_build *w
     return is;
 }
 
-/* A build that a dead node had not begun is begun again by another one. */
 static bool look(const struct delayed_run *r, const struct wanted_build *w,
                  struct build_state *out, struct err *err)
 {
@@ -162,18 +190,12 @@ static bool look(const struct delayed_run *r, const struct wanted_build *w,
 
     if (!find_build(r, w, &b, err))
         return false;
-    *out =
-        (struct build_state){BUILD_WAITS, say(r, w, "; millrace job list shows how far it is")};
-    if (is_coming(r, w) || (b != NULL && b->outcome.len == 0) || is_blocked(r, w, out))
-        return true;
-    if (b != NULL && !str_equal(b->outcome, STR(BUILD_INTERRUPTED)) &&
-        !str_equal(b->outcome, STR(BUILD_SUCCEEDED)))
-        *out = (struct build_state){BUILD_FAILS, b->error.len > 0 ? b->error : b->outcome};
-    else if (clock_wall_ms() - r->at.updated_ms > BUILD_BEGIN_MS)
+    *out = (struct build_state){
+        BUILD_WAITS, say(r, w, " to begin; millrace status says what is in its way")};
+    if (!is_coming(r, w, out) && !has_failed(b, out) && !is_blocked(r, w, out) &&
+        is_given_up(r, b))
         *out = (struct build_state){
             BUILD_FAILS, STR("none has begun within six minutes; millrace status says why")};
-    else
-        out->why = say(r, w, " to begin; millrace status says what is in its way");
     return true;
 }
 

@@ -1,5 +1,6 @@
 """Delayed tables that a statement changes as a whole: their run has what shows them built again."""
 from gate import Gate, Hold
+from members import Members
 from servers import Failed, wait_until
 from test_delayed import SCHEMA, Shelf, apart, definitions, delivered, follow, name_in, run, snapshots, waits
 from test_failpoints import armed, until_dead
@@ -271,5 +272,39 @@ def test_on_two_nodes_a_run_has_the_index_built_wherever_it_is_asked_for(w):
     run(other)
     if [s["status"] for s in snapshots(other)] != ["done"]:
         raise Failed(f"after the run there are {snapshots(other)}")
+    m.equal()
+    m.end()
+
+
+class Across(Shelf):
+    """The labels are of the second topic; documents that show tables of both have one node read both."""
+
+    def definitions(self):
+        made = super().definitions()
+        label = next(t for t in made["tables"] if t["table"] == f"{self.schemas[0]}.label")
+        label["table"] = f"{self.schemas[1]}.label"
+        goods = next(t for t in made["tables"] if t["table"] == f"{self.schemas[0]}.goods")
+        goods["relations"][0]["table"] = goods["relations"][1]["relations"][0]["table"] = label["table"]
+        return made
+
+    def start_topics(self):
+        Members.start_topics(self)
+        for schema, table in ((0, "goods"), (1, "label"), (0, "part")):
+            self.nodes[0].build(f"{self.schemas[schema]}.{table}")
+        return self
+
+
+def test_a_delayed_table_of_another_topic_has_the_index_built(w):
+    m = Across(w, nodes=1, topics=2)
+    for statement in SCHEMA.split(";"):
+        w.db.sql(f"USE {m.schemas['label' in statement.split('(')[0]]}", statement)
+    m.start()
+    w.db.sql(f"TRUNCATE TABLE {m.schemas[1]}.label")
+    one, = waits(m.nodes[0], 1)
+    if one["topic"] != m.schemas[1]:
+        raise Failed(f"the snapshot is {one}")
+    run(m.nodes[0])
+    if [s["status"] for s in snapshots(m.nodes[0])] != ["done"]:
+        raise Failed(f"after the run there are {snapshots(m.nodes[0])}")
     m.equal()
     m.end()

@@ -4,7 +4,7 @@ from members import Members
 from servers import Failed, wait_until
 from test_delayed import SCHEMA, Shelf, apart, definitions, delivered, follow, name_in, run, snapshots, waits
 from test_failpoints import armed, until_dead
-from test_turns import Asked, is_built
+from test_turns import Asked, follow_slowly, is_built, let_go, slow_build
 
 AFRESH = "DROP COLUMN name, ADD COLUMN name VARCHAR(40) NOT NULL DEFAULT 'none'"
 
@@ -143,6 +143,21 @@ def test_a_build_by_hand_before_the_run_is_enough_and_keeps_no_version_that_show
         raise Failed(f"the versions are {states}")
     run(daemon)
     is_over(w, daemon)
+
+
+def test_a_truncate_ends_no_build_of_what_shows_the_table_and_the_new_version_waits_too(w):
+    daemon = follow_slowly(w)
+    slow_build(w, daemon)
+    w.sql("TRUNCATE TABLE label")
+    waits(daemon, 1)
+    let_go(w, daemon)
+    wait_until("the build has ended", lambda: version(w, daemon) == 2)
+    delivered(w, daemon)
+    apart(w, daemon)  # and nothing differs
+    run(daemon)
+    if [s["status"] for s in snapshots(daemon)] != ["done"] or version(w, daemon) != 3:
+        raise Failed(f"after the run version {version(w, daemon)} has {snapshots(daemon)}")
+    w.equal(daemon)
 
 
 def test_what_waits_is_built_when_the_table_is_not_delayed_any_more(w):

@@ -1,4 +1,4 @@
--- alone: an older program takes a snapshot of a whole table for one of a row, and reads nothing
+-- shared: a program that does not know delayed tables refuses them; none that does is released
 -- Which builds a delayed run has asked for (src/store/later/whole_table.h).
 
 ALTER TABLE snapshot_run ADD COLUMN builds {number};

@@ -16,8 +16,7 @@ struct whole_change {  /* all borrowed */
     struct str index;  /* alias of the version that shows the table: "orders" ... */
     uint64_t number;   /* ... and its number */
 };
-/* Durable when it returns true.  ERR_STOP: the topic has another owner.  Blocks on the store.
- */
+/* Durable when it returns true; blocks on the store.  ERR_STOP: the topic has another owner. */
 bool coordinator_put_off(struct coordinator *co, const struct whole_change *change,
                          struct err *err) MUST_CHECK;
 

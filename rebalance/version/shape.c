@@ -251,7 +251,7 @@ static bool go_along(struct fitting *f, const struct shape_diff *diff, struct er
 {
     const struct str table = table_name(f->spec->table);
     const bool rebuild = diff->change == SHAPE_CHANGED || f->kept.behind;
-    const bool later = !rebuild && diff->n_later > 0;
+    const bool later = diff->change < SHAPE_CHANGED && !rebuild && diff->n_later > 0;
     const char *reason = later ? diff->later[0].reason : diff->reason;
     const struct stored_rebuild wish = {
         .table = table, .reason = str_from(diff->reason), .at_ms = clock_wall_ms()};

@@ -177,10 +177,26 @@ static bool no_build_of(struct coordinator *co, const struct snapshot_run *run,
     return ok;
 }
 
+/* Who asks for a second run is told so at its beginning, whatever the first one waits for. */
+static bool has_run(struct coordinator *co, struct str topic, bool *has, struct err *err)
+{
+    struct arena *a = arena_new();
+    struct snapshot_run *runs;
+    size_t n = 0;
+    const bool ok = store_load_snapshot_runs(co->opt.store, a, topic, &runs, &n, err);
+
+    *has = n > 0;
+    arena_free(a);
+    return ok;
+}
+
 bool coordinator_may_run_delayed(struct coordinator *co, const struct snapshot_run *run,
                                  struct err *err)
 {
-    return no_build_of(co, run, SNAPSHOT_INIT, err);
+    bool has;
+
+    return has_run(co, run->topic, &has, err) &&
+           (has || no_build_of(co, run, SNAPSHOT_INIT, err));
 }
 
 bool coordinator_may_go_on_delayed(struct coordinator *co, const struct snapshot_run *run,

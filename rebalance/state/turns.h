@@ -35,7 +35,8 @@ bool coordinator_may_build(struct coordinator *co, const struct catalogue *c,
                            struct err *err) MUST_CHECK;
 /*
  * Refuse while an index is built whose documents a run of run->table (empty: of all that waits
- * of run->topic) would write.  Blocks on the store.
+ * of run->topic) would write; but not where the topic has a run, which its beginning refuses
+ * (store_begin_snapshot_run()).  Blocks on the store.
  */
 bool coordinator_may_run_delayed(struct coordinator *co, const struct snapshot_run *run,
                                  struct err *err) MUST_CHECK;

@@ -220,7 +220,7 @@ def test_a_kill_between_snapshot_and_shape_keeps_an_alter(w):
     until_dead(daemon, "table_put_off")
     daemon.start()
     is_the_one(w, waits(daemon, 1)[0], "`name` of")
-    delivered(w, daemon)  # the statement is read again
+    wait_until("the statement is read again", daemon.has_done_all)
     run(daemon)
     is_over(w, daemon)
 
@@ -239,6 +239,9 @@ def test_a_build_that_a_person_ends_leaves_the_snapshot_to_the_next_run_and_says
         told = wait_until("the run says for what it waits", lambda: (r := daemon.json("delayed", "runs")["items"]) and r[0]["waits_for"])
         if "the build of index" not in told:
             raise Failed(f"it waits for {told!r}")
+        second = daemon.command("delayed", "run", "--all", ok=None)
+        if second.returncode != 75 or "goes on since" not in second.stderr:
+            raise Failed(f"a second run: {second.returncode} {second.stderr}")
         daemon.command("index", "reset", f"{w.schema}.goods", "--yes")
         hold.open.set()
         wait_until("the run ends", lambda: not daemon.json("delayed", "runs")["items"])

@@ -5,6 +5,7 @@
 #include "rebalance/cluster/cluster_ops.h"
 #include "rebalance/cluster/name_set.h"
 #include "rebalance/fill/parameters.h"
+#include "rebalance/fill/part.h"
 #include "src/base/buf.h"
 #include "src/format/json.h"
 #include "src/store/store.h"
@@ -96,6 +97,25 @@ static void put_by(struct json_writer *w, const struct fill_bucket *b)
     buf_free(&text);
 }
 
+/* "hash mod 3 = 1": a part's places are no keys of a table. */
+static void put_part(struct json_writer *w, const struct fill_bucket *b)
+{
+    struct fill_part part;
+    struct buf by = {0};
+
+    if (part_read(buf_str(&b->part), &part) && part.mod > 1)
+        buf_printf(
+            &by, "%" STR_FMT " mod %u = %u",
+            STR_ARG(part.bucket_column.len > 0 ? buf_str(&part.bucket_column) : STR("hash")),
+            (unsigned)part.mod, (unsigned)part.rest);
+    json_put_cstr(w, STR("cursor"), "");
+    json_put_cstr(w, STR("until"), "");
+    json_put_string(w, STR("by"), buf_str(&by));
+    json_put_string(w, STR("delayed_table"), buf_str(&part.table));
+    part_fini(&part);
+    buf_free(&by);
+}
+
 /* What is not known is null, so that nobody reckons with it. */
 static void put_known(struct json_writer *w, struct str name, int64_t value, bool is_known)
 {
@@ -158,12 +178,16 @@ void bucket_list_put(struct json_writer *w, struct bucket_lister *l,
     const bool known = bucket_read(bucket->parameters, &b);
     const bool runs = str_equal(bucket->state, STR(BUCKET_RUNNING)) && !is_left(l, bucket, &b);
 
-    json_put_u64(w, STR("bucket"), bucket->bucket + 1);
+    json_put_u64(w, STR("bucket"), bucket->bucket + (b.part.len == 0));
     json_put_u64(w, STR("buckets"), bucket->buckets);
     json_put_string(w, STR("node"), known ? buf_str(&b.node) : STR(""));
-    put_cursor(w, STR("cursor"), bucket->cursor);
-    put_cursor(w, STR("until"), known ? buf_str(&b.until) : STR(""));
-    put_by(w, &b);
+    if (b.part.len > 0) {
+        put_part(w, &b);
+    } else {
+        put_cursor(w, STR("cursor"), bucket->cursor);
+        put_cursor(w, STR("until"), known ? buf_str(&b.until) : STR(""));
+        put_by(w, &b);
+    }
     json_put_cstr(w, STR("phase"), runs ? "filling" : "waiting");
     put_progress(w, l, bucket);
     json_put_string(w, STR("waits_for"), find_wait(l, bucket, &b));

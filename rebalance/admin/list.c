@@ -295,12 +295,18 @@ static bool is_named(const struct lister *l, const struct stored_job *j)
     return is;
 }
 
-/* Those of a build follow it, where it is asked for by its name. */
+static bool is_filled(const struct stored_job *j)
+{
+    return str_equal(j->kind, STR(JOB_BUCKET)) || str_equal(j->kind, STR(JOB_PART));
+}
+
+/* Those of a build, or of a delayed run, come with it where it is asked for by its name. */
 static bool is_listed(const struct lister *l, const struct store_copy *stored,
                       const struct stored_job *j)
 {
-    bool is = l->name.len == 0 ? !str_equal(j->kind, STR(JOB_BUCKET)) : is_named(l, j);
+    bool is = l->name.len == 0 ? !is_filled(j) : is_named(l, j);
 
+    is = is || run_list_has(l->c, stored, l->name, j);
     for (size_t i = 0; i < stored->n_jobs && !is && l->name.len > 0; i++)
         is = bucket_list_is_of(j, &stored->jobs[i]) && is_named(l, &stored->jobs[i]);
     return is;
@@ -319,7 +325,7 @@ static void put_job(struct lister *l, const struct store_copy *stored,
     json_put_string(l->w, STR("table"), j->table);
     json_put_u64(l->w, STR("version"), j->version);
     json_put_string(l->w, STR("state"), state_of(l, j));
-    if (str_equal(j->kind, STR(JOB_BUCKET))) {
+    if (is_filled(j)) {
         bucket_list_put(l->w, buckets, j);
     } else {
         append_pace(l, stored, j);
@@ -327,8 +333,7 @@ static void put_job(struct lister *l, const struct store_copy *stored,
             bucket_list_put_sum(l->w, stored->jobs, stored->n_jobs, j);
     }
     json_put_string(l->w, STR("error"),
-                    str_equal(j->kind, STR(JOB_BUCKET)) &&
-                            !str_equal(j->state, STR(BUCKET_ERROR))
+                    is_filled(j) && !str_equal(j->state, STR(BUCKET_ERROR))
                         ? STR("") /* it is why the bucket waits */
                         : j->error);
     coordinator_put_time(l->w, STR("created"), j->created_ms);

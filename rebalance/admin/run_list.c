@@ -9,6 +9,7 @@
 #include "src/base/buf.h"
 #include "src/format/json.h"
 #include "src/store/later/snapshot.h"
+#include "src/store/store.h"
 
 #include <inttypes.h>
 
@@ -52,6 +53,40 @@ static void put_run(struct coordinator *co, struct json_writer *w, struct str id
     buf_free(&why);
 }
 
+/* Appends its id. */
+static bool is_named(struct buf *id, const struct snapshot_run *r, struct str name)
+{
+    buf_printf(id, "delayed-%" PRIu64, r->id);
+    return str_equal(name, buf_str(id)) || str_equal(name, r->topic) ||
+           str_equal(name, r->table);
+}
+
+static bool has_part(const struct catalogue *c, const struct snapshot_run *r,
+                     const struct stored_job *job)
+{
+    for (size_t i = 0; i < c->n_versions; i++)
+        if (c->versions[i].number == job->version &&
+            str_equal(c->versions[i].index, job->index))
+            return str_equal(c->versions[i].topic, r->topic);
+    return false;
+}
+
+bool run_list_has(const struct catalogue *c, const struct store_copy *stored, struct str name,
+                  const struct stored_job *job)
+{
+    bool has = false;
+
+    if (name.len == 0 || !str_equal(job->kind, STR(JOB_PART)))
+        return false;
+    for (size_t i = 0; !has && i < stored->n_runs; i++) {
+        struct buf id = {0};
+
+        has = is_named(&id, &stored->runs[i], name) && has_part(c, &stored->runs[i], job);
+        buf_free(&id);
+    }
+    return has;
+}
+
 void coordinator_list_runs(struct coordinator *co, const struct store_copy *stored,
                            struct str name, struct json_writer *w, size_t *n_listed)
 {
@@ -59,9 +94,7 @@ void coordinator_list_runs(struct coordinator *co, const struct store_copy *stor
         const struct snapshot_run *r = &stored->runs[i];
         struct buf id = {0};
 
-        buf_printf(&id, "delayed-%" PRIu64, r->id);
-        if (name.len == 0 || str_equal(name, buf_str(&id)) || str_equal(name, r->topic) ||
-            str_equal(name, r->table)) {
+        if (is_named(&id, r, name) || name.len == 0) {
             ++*n_listed;
             put_run(co, w, buf_str(&id), r);
         }

@@ -3,7 +3,9 @@
 #include "rebalance/delayed/page.h"
 
 #include "rebalance/delayed/builds.h"
-#include "rebalance/delayed/level.h"
+#include "rebalance/delayed/parts.h"
+#include "rebalance/fill/level.h"
+#include "rebalance/version/buckets.h"
 
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
@@ -62,12 +64,23 @@ static void find_tops(const struct delayed_run *r, struct page *p)
     definitions_unref(d);
 }
 
-/* ---- a top relation ---- */
-
 struct job_list {
     struct stored_fan_out *jobs;
-    size_t n, cap;
+    size_t n;
 };
+
+static bool release(const struct delayed_run *r, const struct job_list *l, struct parts *parts,
+                    struct err *err)
+{
+    parts_finish(parts);
+
+    const struct snapshot_release what = {
+        .jobs = l->jobs, .n_jobs = l->n, .parts = parts->list, .n_parts = parts->n};
+
+    return store_release_snapshots(r->co->opt.store, &r->owner, &r->at, &what, err);
+}
+
+/* ---- a top relation ---- */
 
 static struct stored_fan_out *add_job(const struct delayed_run *r, struct job_list *l,
                                       struct str table)
@@ -186,31 +199,66 @@ static bool find_targets(const struct delayed_run *r, struct str table, struct t
     return ok;
 }
 
-static bool put_level(struct delayed_run *r, const struct page *p, struct err *err)
+/* Leave the question to parts, if any node may write what comes of it. Else *some is false. */
+static bool part_level(const struct delayed_run *r, const struct page *p, struct parts *parts,
+                       struct target *const *targets, size_t n, bool *some, struct err *err)
 {
-    struct target *targets[VERSIONS_MAX] = {NULL};
+    const struct top_relation *top = &p->tops[r->at.level];
+    const struct spread **spreads = arena_alloc(r->arena, n + 1, sizeof(*spreads));
+    struct str *ids = arena_alloc(r->arena, p->n + 1, sizeof(*ids));
+    const size_t n_ids = list_ids(p, ids);
+
+    *some = n > 0 && n_ids > 0 && r->at.level_after.len == 0;
+    for (size_t i = 0; *some && i < n; i++) {
+        const struct reading *reading = targets[i]->plan;
+        const struct stored_fan_out lead = {.topic = str_from(targets[i]->topic),
+                                            .index = str_from(reading->alias),
+                                            .version = reading->number,
+                                            .member = str_from(targets[i]->table)};
+
+        if (!parts_find(parts, &lead, &spreads[i], err))
+            return false;
+        *some = spreads[i] != NULL;
+    }
+    for (size_t i = 0; *some && i < n; i++)
+        parts_add_level(parts, spreads[i], top, ids, n_ids);
+    return true;
+}
+
+static bool put_level_of(struct delayed_run *r, const struct page *p, struct parts *parts,
+                         struct target *const *targets, size_t n, struct err *err)
+{
     struct level_page found = {0};
-    struct job_list l = {0};
-    size_t n;
+    struct job_list l = {.jobs = arena_alloc(r->arena, n * LEVEL_KEYS + 1, sizeof(*l.jobs))};
+    bool some, ok = part_level(r, p, parts, targets, n, &some, err);
 
-    r->at.from_id = r->at.after_id; /* no leads are forgotten yet */
-
-    bool ok = find_targets(r, p->tops[r->at.level].table, targets, &n, err);
-
-    l.jobs = arena_alloc(r->arena, n * LEVEL_KEYS + 1, sizeof(*l.jobs));
-    for (size_t i = 0; ok && i < n; i++)
+    for (size_t i = 0; ok && !some && i < n; i++)
         ok = level_of(r, p, targets[i], &l, &found, err);
-    for (size_t i = 0; i < n; i++)
-        target_unref(targets[i]);
     if (!ok)
         return false;
     if (found.n == LEVEL_KEYS) {
-        r->at.level_after = found.last;
+        r->at.level_after = found.texts[found.n - 1];
     } else {
         r->at.level++;
         r->at.level_after = STR("");
     }
-    return store_release_snapshots(r->co->opt.store, &r->owner, &r->at, l.jobs, l.n, err);
+    return release(r, &l, parts, err);
+}
+
+static bool put_level(struct delayed_run *r, const struct page *p, struct parts *parts,
+                      struct err *err)
+{
+    struct target *targets[VERSIONS_MAX] = {NULL};
+    size_t n;
+
+    r->at.from_id = r->at.after_id; /* no leads are forgotten yet */
+
+    const bool ok = find_targets(r, p->tops[r->at.level].table, targets, &n, err) &&
+                    put_level_of(r, p, parts, targets, n, err);
+
+    for (size_t i = 0; i < n; i++)
+        target_unref(targets[i]);
+    return ok;
 }
 
 /* ---- what the rows led to ---- */
@@ -232,7 +280,20 @@ static bool is_in(const struct page *p, uint64_t snapshot)
     return false;
 }
 
-static bool put_leads(struct delayed_run *r, const struct page *p, struct err *err)
+static void add_lead(const struct delayed_run *r, struct job_list *l, const struct page *p,
+                     const struct snapshot_lead *lead)
+{
+    struct stored_fan_out *job = add_job(r, l, p->table);
+    const struct stored_fan_out blank = *job;
+
+    *job = lead->job;
+    job->source = blank.source;
+    job->table = blank.table;
+    job->created_ms = blank.created_ms;
+}
+
+static bool put_leads(struct delayed_run *r, const struct page *p, struct parts *parts,
+                      struct err *err)
 {
     struct snapshot_lead *leads;
     struct job_list l = {0};
@@ -243,23 +304,23 @@ static bool put_leads(struct delayed_run *r, const struct page *p, struct err *e
         return false;
     l.jobs = arena_alloc(r->arena, n + 1, sizeof(*l.jobs));
     for (size_t i = 0; i < n; i++) {
+        const struct spread *s;
+
         if (!is_in(p, leads[i].snapshot) || is_found_otherwise(p, &leads[i]) ||
             leads[i].job.place == WHOLE_TABLE_PLACE)
             continue;
-
-        struct stored_fan_out *job = add_job(r, &l, p->table);
-        const struct stored_fan_out blank = *job;
-
-        *job = leads[i].job;
-        job->source = blank.source;
-        job->table = blank.table;
-        job->created_ms = blank.created_ms;
+        if (!parts_find(parts, &leads[i].job, &s, err))
+            return false;
+        if (s != NULL)
+            parts_add_row(parts, s, &leads[i].job);
+        else
+            add_lead(r, &l, p, &leads[i]);
     }
     r->at.from_id = r->at.after_id;
     r->at.after_id = p->list[p->n - 1].id;
     r->at.n_done += p->n;
     r->at.level = 0;
-    return store_release_snapshots(r->co->opt.store, &r->owner, &r->at, l.jobs, l.n, err);
+    return release(r, &l, parts, err);
 }
 
 /* ---- a step ---- */
@@ -272,33 +333,51 @@ static void wake_all(struct coordinator *co)
         if (t->pipeline != NULL)
             pipeline_wake_fan_out(t->pipeline);
     lock_release(&co->topics->lock);
+    coordinator_on_divided(co); /* parts are taken as buckets are */
 }
 
 static bool put_page(struct delayed_run *r, struct page *p, struct err *err)
 {
+    struct parts parts;
+
     find_tops(r, p);
+    parts_init(&parts, r, p->list, p->n);
     r->at.updated_ms = clock_wall_ms();
 
-    const bool ok = r->at.level < p->n_tops ? put_level(r, p, err) : put_leads(r, p, err);
+    const bool ok =
+        r->at.level < p->n_tops ? put_level(r, p, &parts, err) : put_leads(r, p, &parts, err);
 
+    parts_fini(&parts);
     FAILPOINT(delayed_put);
     if (ok)
         wake_all(r->co);
     return ok;
 }
 
-static bool end_run(struct delayed_run *r, struct err *err)
+static bool end_run(struct delayed_run *r, const struct parts_state *state, struct err *err)
 {
     const bool ok =
-        delayed_builds_count(r, err) &&
+        delayed_builds_count(r, err) && (state->n_done == 0 || parts_end(r, err)) &&
         store_end_snapshot_run(r->co->opt.store, &r->owner, r->at.id, clock_wall_ms(), err);
 
     FAILPOINT(delayed_ended);
     return ok;
 }
 
+static bool count(struct delayed_run *r, struct parts_state *parts, struct err *err)
+{
+    if (!store_count_released(r->co->opt.store, r->owner.topic, r->at.table, clock_wall_ms(),
+                              &r->n_jobs, err) ||
+        !parts_look(r, parts, err))
+        return false;
+    r->n_parts = parts->n_open;
+    r->part_waits = parts->why;
+    return true;
+}
+
 bool delayed_run_step(struct delayed_run *r, enum delayed_step *how, struct err *err)
 {
+    struct parts_state parts;
     struct page p = {0};
 
     *how = DELAYED_WAITS;
@@ -306,10 +385,9 @@ bool delayed_run_step(struct delayed_run *r, enum delayed_step *how, struct err 
         return false;
     if (r->waits_for != NULL)
         return true;
-    if (!store_count_released(r->co->opt.store, r->owner.topic, r->at.table, clock_wall_ms(),
-                              &r->n_jobs, err))
+    if (!count(r, &parts, err))
         return false;
-    if (r->n_jobs >= DELAYED_JOBS_MAX)
+    if (r->n_jobs >= DELAYED_JOBS_MAX || r->n_parts >= DELAYED_PARTS)
         return true;
     if (!load_page(r, &p, err))
         return false;
@@ -317,8 +395,8 @@ bool delayed_run_step(struct delayed_run *r, enum delayed_step *how, struct err 
         *how = DELAYED_GOES_ON;
         return put_page(r, &p, err);
     }
-    if (r->n_jobs > 0)
+    if (r->n_jobs > 0 || r->n_parts > 0)
         return true;
     *how = DELAYED_ENDED;
-    return end_run(r, err);
+    return end_run(r, &parts, err);
 }

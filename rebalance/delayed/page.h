@@ -1,9 +1,10 @@
 /*
- * One step of a delayed run: the next snapshots become fan-out jobs, few at a time.
+ * One step of a delayed run: the next snapshots become parts that any node takes
+ * (rebalance/delayed/parts.h), or fan-out jobs, few at a time.
  *
- * The fan-out (sync/related/fan_out/fan_out.h) then reads the documents again, through ordinary
- * versions and with its share of all writes.  So a run itself writes nothing, and whoever goes
- * on with it, after a restart or on another node, puts at most one page of jobs again.
+ * The fan-out (sync/related/fan_out/fan_out.h) reads documents again through ordinary versions
+ * and with its share of all writes.  A run itself writes nothing, and whoever goes on with it,
+ * after a restart or on another node, puts at most one page of jobs again.
  *
  * @thread the delayed runs'
  */
@@ -16,10 +17,11 @@
 
 #define DELAYED_PAGE     100  /* snapshots */
 #define DELAYED_JOBS_MAX 2000 /* that wait; then a run waits, too */
+#define DELAYED_PARTS    64   /* the same */
 
 enum delayed_step {
     DELAYED_GOES_ON = 0,
-    DELAYED_WAITS, /* for builds or jobs */
+    DELAYED_WAITS, /* for builds, jobs or parts */
     DELAYED_ENDED,
 };
 
@@ -30,7 +32,8 @@ struct delayed_run {
     struct snapshot_run at;          /* its place, in the arena */
     struct arena *arena;             /* of the step */
     struct stall_watchdog *watchdog; /* of waits for the server; borrowed */
-    uint64_t n_jobs;                 /* that are not done, after the step */
+    uint64_t n_jobs, n_parts;        /* that are not done, after the step */
+    struct str part_waits;           /* why a part does, in the arena; empty: none does */
     const char *waits_for;           /* a build, in words, in the arena; NULL: for none */
     size_t n_unbuilt;                /* at its end: indexes that should have been built */
     void (*asks)(const struct delayed_run *r, struct str table); /* before its `level_sql` */

@@ -3,6 +3,7 @@
 #include "rebalance/delayed/runs.h"
 
 #include "rebalance/delayed/page.h"
+#include "rebalance/fill/fills.h"
 #include "rebalance/state/owned.h"
 #include "rebalance/state/runs.h"
 #include "rebalance/state/turns.h"
@@ -183,15 +184,17 @@ static void say_end(const struct delayed_run *r)
 
 static void note_wait(const struct delayed_run *r)
 {
-    char why[160];
+    struct buf why = {0};
 
-    if (r->waits_for != NULL) {
-        note_why(r->co->delayed, r->owner.topic, r->waits_for);
-        return;
-    }
-    snprintf(why, sizeof(why),
-             "%" PRIu64 " jobs read documents again; millrace job list shows them", r->n_jobs);
-    note_why(r->co->delayed, r->owner.topic, why);
+    if (r->waits_for != NULL)
+        buf_append(&why, str_from(r->waits_for));
+    else if (r->part_waits.len > 0)
+        buf_printf(&why, "a part that waits: %" STR_FMT, STR_ARG(r->part_waits));
+    else
+        buf_printf(&why, "%" PRIu64 " jobs read documents again; millrace job list shows them",
+                   r->n_jobs + r->n_parts);
+    note_why(r->co->delayed, r->owner.topic, why.ptr);
+    buf_free(&why);
 }
 
 /* Returns for how many ms there is nothing to do. */
@@ -339,6 +342,8 @@ static int64_t turn(struct coordinator *co)
         begin_undelayed(co, a);
     if (!store_load_snapshot_runs(co->opt.store, a, STR(""), &list, &n, &err))
         rest_ms = RETRY_MS;
+    else if (co->opt.is_shared)
+        fills_note_run(co->fills, n > 0);
     for (size_t i = 0; i < n && !stop_is_set(&co->stop); i++) {
         const int64_t ms = bring_on(co, a, &list[i]);
 

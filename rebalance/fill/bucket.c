@@ -4,7 +4,6 @@
 
 #include "rebalance/fill/job.h"
 #include "rebalance/fill/parameters.h"
-#include "src/base/hex.h"
 #include "src/format/json.h"
 #include "src/store/store.h"
 #include "sync/document/key.h"
@@ -15,6 +14,7 @@ void bucket_fini(struct fill_bucket *b)
     buf_free(&b->by);
     buf_free(&b->index);
     buf_free(&b->node);
+    buf_free(&b->part);
 }
 
 void bucket_append(struct buf *json, const struct fill_bucket *b)
@@ -36,20 +36,10 @@ void bucket_append(struct buf *json, const struct fill_bucket *b)
     json_put_u64(&w, STR("dead"), b->dead);
     json_put_u64(&w, STR("rate"), b->rate);
     json_put_u64(&w, STR("lost_ms"), b->lost_ms);
+    if (b->part.len > 0)
+        json_put_raw(&w, STR("part"), buf_str(&b->part));
     json_close_object(&w);
     buf_free(&until);
-}
-
-static bool append_bytes(struct buf *out, struct str hex)
-{
-    for (size_t i = 0; i < hex.len; i += 2) {
-        const int byte = i + 1 < hex.len ? hex_byte(hex, i) : -1;
-
-        if (byte < 0)
-            return false;
-        buf_append_char(out, (char)byte);
-    }
-    return true;
 }
 
 /* All of it must be parts: a table, and none or more of a key. */
@@ -79,7 +69,7 @@ static bool read_until(struct str json, struct fill_bucket *b)
 {
     struct buf hex = {0};
     const bool ok = json_find_text(json, "/until", &hex) &&
-                    append_bytes(&b->until, buf_str(&hex)) && is_cursor(buf_str(&b->until));
+                    buf_append_unhex(&b->until, buf_str(&hex)) && is_cursor(buf_str(&b->until));
 
     buf_free(&hex);
     return ok;
@@ -87,6 +77,8 @@ static bool read_until(struct str json, struct fill_bucket *b)
 
 bool bucket_read(struct str json, struct fill_bucket *b)
 {
+    struct str part;
+
     *b = (struct fill_bucket){0};
     (void)json_find_text(json, "/by", &b->by);
     (void)json_find_text(json, "/index", &b->index);
@@ -94,7 +86,15 @@ bool bucket_read(struct str json, struct fill_bucket *b)
     (void)json_find_u64(json, "/dead", &b->dead);
     (void)json_find_u64(json, "/rate", &b->rate);
     (void)json_find_u64(json, "/lost_ms", &b->lost_ms);
+    if (json_find(json, "/part", &part))
+        buf_append(&b->part, part);
     return read_mod(json, b) || read_until(json, b);
+}
+
+bool bucket_is_open(const struct stored_job *job)
+{
+    return str_equal(job->state, STR(BUCKET_INIT)) ||
+           str_equal(job->state, STR(BUCKET_RUNNING));
 }
 
 /* What nobody fills has none, whatever was stored. */

@@ -40,6 +40,7 @@ struct fill_bucket {
     uint64_t dead;    /* rows that made no document */
     uint64_t rate;    /* rows per second, by who fills it; 0: unknown, or it stands still */
     uint64_t lost_ms; /* when a node was lost that had it, in wall time; 0: none was */
+    struct buf part;  /* of a delayed run: the text of its struct fill_part; else empty */
 };
 
 void bucket_fini(struct fill_bucket *b);
@@ -50,6 +51,10 @@ void bucket_append(struct buf *json, const struct fill_bucket *b);
  * bucket_fini() then, too.
  */
 bool bucket_read(struct str json, struct fill_bucket *b) MUST_CHECK;
+
+struct stored_job;
+/* Whether it is still to be filled. */
+bool bucket_is_open(const struct stored_job *job);
 
 /* What the buckets of a build amount to. Zero-initialise. */
 struct bucket_sum {
@@ -62,7 +67,6 @@ struct bucket_sum {
     bool failed;
     struct str waits; /* why the first that waits does so; empty: none does */
 };
-struct stored_job;
 /* Add a bucket's job. Its texts are borrowed. */
 void bucket_sum_add(struct bucket_sum *sum, const struct stored_job *job);
 

@@ -2,6 +2,7 @@
 
 #include "rebalance/fill/fill.h"
 
+#include "rebalance/fill/part_load.h"
 #include "rebalance/fill/source.h"
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
@@ -75,6 +76,7 @@ void index_fill_free(struct index_fill *f)
     fill_source_unref(f->opt.source);
     arena_free(f->arena);
     bucket_fini(&f->bucket);
+    part_fini(&f->part);
     buf_free(&f->cursor);
     buf_free(&f->after);
     stop_fini(&f->stop);
@@ -158,18 +160,20 @@ static void wait_to_retry(struct index_fill *f)
 
 /*
  * Another node's stream may have met a change of the tables that our plan does not know: its
- * owner says so soon. Where we cannot go on for long, others may.
+ * owner says so soon. Where we cannot go on for long, others may. A delayed run waits for its
+ * parts, whatever is wrong with them.
  */
 static bool is_to_give_up(struct index_fill *f, struct err *err)
 {
     const int64_t now = clock_mono_ms();
+    const bool is_away = fill_source_pipeline(f->opt.source) == NULL;
 
-    if (fill_source_pipeline(f->opt.source) != NULL)
+    if ((is_away || f->is_part) && err->kind == ERR_REJECT)
+        err->kind = ERR_RETRY;
+    if (!is_away)
         return false;
     if (f->failing_ms == 0)
         f->failing_ms = now;
-    if (err->kind == ERR_REJECT)
-        err->kind = ERR_RETRY;
     f->gave_up = err->kind == ERR_RETRY && now - f->failing_ms >= GIVE_UP_MS;
     return f->gave_up;
 }
@@ -233,9 +237,11 @@ static bool read_chunk(struct index_fill *f, const struct target *t, const struc
 
     stall_watchdog_begin(f->watchdog);
 
-    const bool ok = read_links_open(&f->links, from, read_from(f, pass), &stamp, err) &&
-                    loader_load_range(f->links.conns, from->plan, page, a, err) &&
-                    read_links_end(&f->links, err);
+    const bool ok =
+        read_links_open(&f->links, from, read_from(f, pass), &stamp, err) &&
+        (f->is_part ? part_load(f->links.conns, t, &f->part, page, a, err)
+                    : loader_load_range(f->links.conns, from->plan, page, a, err)) &&
+        read_links_end(&f->links, err);
 
     if (stall_watchdog_end(f->watchdog)) {
         read_links_close(&f->links);
@@ -264,6 +270,8 @@ static bool next_page(struct index_fill *f, const struct target *t, struct buf *
 
     *page = (struct loader_page){
         .after = buf_str(&f->after), .rows_max = f->asked, .bytes_max = CHUNK_BYTES};
+    if (f->is_part)
+        return true;
     if (b->mod == 0) {
         page->bucket = (struct loader_bucket){.by = buf_str(&b->by),
                                               .index = buf_str(&b->index),
@@ -301,6 +309,10 @@ static bool fill_chunk(struct index_fill *f, struct err *err)
         FAILPOINT(chunk_submitted);
     } else {
         grace_period_leave(pass.grace_period, pass.side);
+        if (ok && !page.is_end) { /* other parts have its documents */
+            buf_clear(&f->after);
+            buf_append(&f->after, page.next);
+        }
     }
     buf_free(&where);
     arena_free(a);
@@ -350,13 +362,25 @@ static bool fill_table(struct index_fill *f, struct err *err)
     return true;
 }
 
-static bool fill(struct index_fill *f, struct err *err)
+static bool read_bucket(struct index_fill *f, struct err *err)
 {
     if (!bucket_read(f->job.parameters, &f->bucket))
         return err_set(err, ERR_REJECT,
                        "bucket %u of the build of %s has no end that can be read; fix: "
                        "millrace index reset, then millrace index create",
                        (unsigned)f->job.bucket, f->index);
+    f->is_part = f->bucket.part.len > 0;
+    return !f->is_part || part_read(buf_str(&f->bucket.part), &f->part) ||
+           err_set(err, ERR_REJECT,
+                   "part %u of a delayed run into %s cannot be read; fix: millrace index "
+                   "create %s, which makes it needless",
+                   (unsigned)f->job.bucket, f->index, f->alias);
+}
+
+static bool fill(struct index_fill *f, struct err *err)
+{
+    if (!read_bucket(f, err))
+        return false;
     buf_clear(&f->bucket.node);
     buf_append(&f->bucket.node, f->opt.node);
     while (!fill_find_tables(f, err))

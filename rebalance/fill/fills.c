@@ -38,6 +38,7 @@ struct fills {
     struct fill_entry *first;
     struct avoided *avoided;
     int64_t due_ms; /* monotonic */
+    bool has_run;
 };
 
 struct fills *fills_new(void)
@@ -260,4 +261,21 @@ bool fills_is_due(struct fills *all)
         all->due_ms = now + LOOK_MS;
     lock_release(&all->lock);
     return due;
+}
+
+void fills_note_run(struct fills *all, bool is_there)
+{
+    lock_acquire(&all->lock);
+    all->has_run = is_there;
+    lock_release(&all->lock);
+}
+
+bool fills_have_run(struct fills *all)
+{
+    lock_acquire(&all->lock);
+
+    const bool has = all->has_run;
+
+    lock_release(&all->lock);
+    return has;
 }

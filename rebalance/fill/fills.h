@@ -50,6 +50,10 @@ void fills_avoid(struct fills *all, struct str alias, uint64_t number);
 /* Whether a fill of the version has stalled or given up here lately, where others may go on. */
 bool fills_avoids(struct fills *all, struct str alias, uint64_t number) MUST_CHECK;
 
+/* Whether a delayed run goes on, on whichever node: there may be parts. */
+void fills_note_run(struct fills *all, bool is_there);
+bool fills_have_run(struct fills *all) MUST_CHECK;
+
 /* There may be buckets that nobody fills. */
 void fills_look_again(struct fills *all);
 /* Whether there may be; asked once, it is not due before the next call or a second. */

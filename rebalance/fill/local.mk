@@ -1,4 +1,4 @@
-# Buckets of a build: their rows into the new version.
+# Buckets of a build, and parts of a delayed run: their rows into a version.
 libmillrace_a_SOURCES += \
 	%D%/away.c %D%/away.h \
 	%D%/bucket.c %D%/bucket.h \
@@ -8,8 +8,11 @@ libmillrace_a_SOURCES += \
 	%D%/index_fill.h \
 	%D%/growth.c %D%/growth.h \
 	%D%/job.c %D%/job.h \
+	%D%/level.c %D%/level.h \
 	%D%/note.c \
 	%D%/parameters.c %D%/parameters.h \
+	%D%/part.c %D%/part.h \
+	%D%/part_load.c %D%/part_load.h \
 	%D%/range.c \
 	%D%/share.c %D%/share.h \
 	%D%/source.c %D%/source.h \

@@ -9,6 +9,7 @@
 #include "sync/document/key.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* A cursor's table and key. */
 struct cursor_place {
@@ -60,9 +61,26 @@ static bool find_range(struct index_fill *f, struct target *const *list, size_t 
     return true;
 }
 
+/* A part has documents of one table, and places of its own. */
+static void take_member(struct index_fill *f)
+{
+    const struct str member = buf_str(&f->part.member);
+
+    f->tables = mem_alloc(1, sizeof(char *));
+    f->tables[f->n_tables++] = strndup(member.ptr, member.len);
+    buf_clear(&f->after);
+    buf_append(&f->after, place_of(buf_str(&f->cursor)).key);
+}
+
 bool fill_find_tables(struct index_fill *f, struct err *err)
 {
     size_t n;
+
+    if (f->is_part) {
+        take_member(f);
+        return true;
+    }
+
     struct target **list = fill_source_targets(f->opt.source, &n, err);
     const bool ok = n > 0 && find_range(f, list, n, err);
 

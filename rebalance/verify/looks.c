@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "rebalance/fill/bucket.h"
 #include "rebalance/verify/look/copies.h"
 #include "rebalance/verify/run.h"
 
@@ -258,17 +259,40 @@ static enum verify_reason find_reason(const struct verify_run *run)
 }
 
 /* Ask the store: a topic may have put a job there that the root's has not seen yet. */
-static bool has_fan_out(const struct verify_run *run, bool *has, struct err *err)
+static bool has_job(const struct verify_run *run, struct arena *a, bool *has, struct err *err)
 {
-    struct arena *a = arena_new();
     struct fan_out_sum *list;
     size_t n = 0;
     const bool ok = store_sum_fan_outs(run->co->opt.store, a, clock_wall_ms(), &list, &n, err);
 
-    *has = false;
     for (size_t i = 0; ok && i < n; i++)
         *has = *has || (list[i].version == run->number &&
                         str_equal(list[i].index, table_index(run->lead)));
+    return ok;
+}
+
+/* Parts of a delayed run, on whichever node. */
+static bool has_part(const struct verify_run *run, struct arena *a, bool *has, struct err *err)
+{
+    struct stored_job *list;
+    size_t n = 0;
+    const bool ok = store_load_jobs(run->co->opt.store, a, &list, &n, err);
+
+    for (size_t i = 0; ok && i < n; i++)
+        *has = *has || (str_equal(list[i].kind, STR(JOB_PART)) && bucket_is_open(&list[i]) &&
+                        list[i].version == run->number &&
+                        str_equal(list[i].index, table_index(run->lead)));
+    return ok;
+}
+
+static bool has_fan_out(const struct verify_run *run, bool *has, struct err *err)
+{
+    struct arena *a = arena_new();
+    bool ok;
+
+    *has = false;
+    ok = has_job(run, a, has, err) &&
+         (*has || !run->co->opt.is_shared || has_part(run, a, has, err));
     arena_free(a);
     return ok;
 }

@@ -7,6 +7,7 @@
 #include "rebalance/fill/fills.h"
 #include "rebalance/fill/index_fill.h"
 #include "rebalance/fill/parameters.h"
+#include "rebalance/fill/part.h"
 #include "rebalance/fill/share.h"
 #include "rebalance/fill/source.h"
 #include "rebalance/state/owned.h"
@@ -74,11 +75,13 @@ struct round {
     struct str self;
 };
 
-/* A version whose buckets are looked at. */
+/* A version whose buckets are looked at, or parts of a delayed run. */
 struct filled {
     const struct stored_version *v;
-    const struct stored_job *build;
-    struct pipeline *pipeline; /* of its build, if it runs here; else NULL */
+    const char *kind;               /* JOB_BUCKET, JOB_PART */
+    const struct stored_job *build; /* NULL: a run's */
+    struct pipeline *pipeline;      /* of its build, or topic, if it runs here; else NULL */
+    uint64_t start;                 /* reads must include this position */
     struct fill_note note;
     size_t n_open;
     size_t sharers;             /* fills that may share its limit of rows, on all nodes */
@@ -91,12 +94,6 @@ static bool is_of(const struct stored_job *job, const struct stored_version *v,
 {
     return str_equal(job->kind, str_from(kind)) && job->version == v->number &&
            str_equal(job->index, v->index);
-}
-
-static bool is_open(const struct stored_job *job)
-{
-    return str_equal(job->state, STR(BUCKET_INIT)) ||
-           str_equal(job->state, STR(BUCKET_RUNNING));
 }
 
 /* Whether nobody works on it, as far as is known: its node is gone, or is this one. */
@@ -152,7 +149,7 @@ static bool open_away(struct coordinator *co, const struct filled *f, struct buf
         store_load_shapes(co->opt.store, f->v->index, f->v->number, shapes, &found, err) &&
         coordinator_spec_of(co, f->v, &spec, err) &&
         coordinator_kept_tables(co, spec, &tables, err) &&
-        fill_source_away(spec, &tables, &f->note, f->v->start, out, err) &&
+        fill_source_away(spec, &tables, &f->note, f->start, out, err) &&
         add_others(co, &f->note, *out, err);
 
     if (!ok) {
@@ -198,34 +195,42 @@ static void note_node(struct coordinator *co, const struct stored_version *v)
                     KV("index", v->index), KV("version", v->number));
 }
 
+static struct job_parameters parameters_of(const struct filled *f)
+{
+    return f->build == NULL ? (struct job_parameters){.rate = 0}
+                            : job_parameters_read(f->build->parameters);
+}
+
 static void run_fill(struct coordinator *co, const struct filled *f,
                      const struct stored_job *job, uint64_t term) NEEDS(co->admin_lock)
 {
-    const struct job_parameters p = job_parameters_read(f->build->parameters);
+    const struct job_parameters p = parameters_of(f);
     struct buf index = {0}, alias = {0};
     struct index_fill *fill;
 
     coordinator_index_name(&index, f->v->index, f->v->number);
     buf_append(&alias, f->v->index);
-    fill = index_fill_new(&(struct index_fill_options){.store = co->opt.store,
-                                                       .delivery = co->delivery,
-                                                       .source = f->source,
-                                                       .node = str_from(co->identity.uuid),
-                                                       .shapes = buf_str(&f->shapes),
-                                                       .alias = alias.ptr,
-                                                       .index = index.ptr,
-                                                       .start = f->v->start,
-                                                       .term = term,
-                                                       .chunk = p.chunk,
-                                                       .rate = p.rate,
-                                                       .sharers = f->sharers,
-                                                       .ctx = co,
-                                                       .dead = on_fill_dead,
-                                                       .done = on_fill_done},
-                          job);
+    fill = index_fill_new(
+        &(struct index_fill_options){.store = co->opt.store,
+                                     .delivery = co->delivery,
+                                     .source = f->source,
+                                     .node = str_from(co->identity.uuid),
+                                     .shapes = buf_str(&f->shapes),
+                                     .alias = alias.ptr,
+                                     .index = index.ptr,
+                                     .start = f->build == NULL ? part_start(job) : f->v->start,
+                                     .term = term,
+                                     .chunk = p.chunk,
+                                     .rate = p.rate,
+                                     .sharers = f->sharers,
+                                     .ctx = co,
+                                     .dead = on_fill_dead,
+                                     .done = on_fill_done},
+        job);
     fills_add(co->fills, fill);
     index_fill_start(fill);
-    note_node(co, f->v);
+    if (f->build != NULL)
+        note_node(co, f->v);
     buf_free(&index);
     buf_free(&alias);
 }
@@ -370,50 +375,100 @@ static void set_share(void *ctx, struct index_fill *f)
     }
 }
 
-/* Returns whether this node may fill it. */
-static bool look_at(struct coordinator *co, const struct round *r,
-                    const struct stored_version *v, struct filled *f) NEEDS(co->admin_lock)
+static bool may_fill(struct coordinator *co, const struct round *r, const struct filled *f)
 {
-    struct index_build *b = builds_find(co->builds, v->index, v->number);
+    return catalogue_pause(r->catalogue, PAUSE_TOPIC, f->v->topic) == NULL && r->n_nodes > 0 &&
+           !fills_avoids(co->fills, f->v->index, f->v->number);
+}
+
+static bool load_note(struct coordinator *co, struct filled *f)
+{
     struct buf name = {0}, text = {0};
     struct err err = {0};
     bool found = false;
 
-    *f = (struct filled){.v = v};
-    for (size_t i = 0; i < r->n_jobs; i++) {
-        const bool is_bucket = is_of(&r->jobs[i], v, JOB_BUCKET);
-
-        if (is_of(&r->jobs[i], v, JOB_INDEX))
-            f->build = &r->jobs[i];
-        f->n_open += is_bucket && is_open(&r->jobs[i]);
-    }
-    if (b != NULL && !builds_is_over(co->builds, b))
-        f->pipeline = index_build_pipeline(b);
-    if (f->build == NULL || f->n_open == 0 || v->start == 0)
-        return false;
     buf_append(&name, STR(STORE_FILL));
-    coordinator_index_name(&name, v->index, v->number);
+    coordinator_index_name(&name, f->v->index, f->v->number);
 
     const bool known = store_get_value(co->opt.store, buf_str(&name), &text, &found, &err) &&
                        found && fill_note_read(buf_str(&text), &f->note);
 
     buf_free(&name);
     buf_free(&text);
+    return known;
+}
 
-    const bool may = known && f->note.anywhere &&
-                     catalogue_pause(r->catalogue, PAUSE_TOPIC, v->topic) == NULL;
+/* Returns whether this node may fill it. */
+static bool look_at_build(struct coordinator *co, const struct round *r, struct filled *f)
+    NEEDS(co->admin_lock)
+{
+    const struct stored_version *v = f->v;
+    struct index_build *b = builds_find(co->builds, v->index, v->number);
 
-    if (f->pipeline == NULL && known && !may)
+    for (size_t i = 0; i < r->n_jobs; i++)
+        if (is_of(&r->jobs[i], v, JOB_INDEX))
+            f->build = &r->jobs[i];
+    if (b != NULL && !builds_is_over(co->builds, b))
+        f->pipeline = pipeline_ref(index_build_pipeline(b));
+    f->start = v->start;
+    if (f->build == NULL || f->n_open == 0 || v->start == 0)
+        return false;
+
+    const bool known = load_note(co, f),
+               is_free = catalogue_pause(r->catalogue, PAUSE_TOPIC, v->topic) == NULL;
+
+    if (f->pipeline == NULL && known && !(f->note.anywhere && is_free))
         fills_remove(co->fills, is_selected,
                      &(struct selection){.v = v, .away = true, .n = SIZE_MAX});
-    return f->pipeline != NULL ||
-           (may && r->n_nodes > 0 && !fills_avoids(co->fills, v->index, v->number));
+    return f->pipeline != NULL || (known && f->note.anywhere && may_fill(co, r, f));
+}
+
+/* As above.  Whoever follows the topic has a stream that writes to the version, too. */
+static bool look_at_run(struct coordinator *co, const struct round *r, struct filled *f)
+    NEEDS(co->admin_lock)
+{
+    const struct topic *t;
+
+    if (f->n_open == 0)
+        return false;
+    lock_acquire(&co->topics->lock);
+    t = topics_find(co->topics, f->v->topic);
+    f->pipeline = t == NULL || t->pipeline == NULL ? NULL : pipeline_ref(t->pipeline);
+    lock_release(&co->topics->lock);
+    if (may_fill(co, r, f) && catalogue_pause(r->catalogue, PAUSE_INDEX, f->v->index) == NULL)
+        return part_newest_note(r->jobs, r->n_jobs,
+                                &(struct version_name){f->v->index, f->v->number}, &f->note,
+                                &f->start);
+    coordinator_stop_fills(co, f->v->index, f->v->number);
+    return false;
+}
+
+static bool look_at(struct coordinator *co, const struct round *r,
+                    const struct stored_version *v, struct filled *f) NEEDS(co->admin_lock)
+{
+    const bool is_built = str_equal(v->state, STR("changing"));
+
+    *f = (struct filled){.v = v, .kind = is_built ? JOB_BUCKET : JOB_PART};
+    if ((is_built && v->error.len > 0) || !catalogue_is_live(v))
+        return false;
+    for (size_t i = 0; i < r->n_jobs; i++)
+        f->n_open += is_of(&r->jobs[i], v, f->kind) && bucket_is_open(&r->jobs[i]);
+    return is_built ? look_at_build(co, r, f) : look_at_run(co, r, f);
+}
+
+static void filled_fini(struct filled *f)
+{
+    fill_note_fini(&f->note);
+    fill_source_unref(f->source);
+    if (f->pipeline != NULL)
+        pipeline_unref(f->pipeline);
+    buf_free(&f->shapes);
 }
 
 static void fill_version(struct coordinator *co, const struct round *r, struct filled *f)
     NEEDS(co->admin_lock)
 {
-    const struct job_parameters p = job_parameters_read(f->build->parameters);
+    const struct job_parameters p = parameters_of(f);
     const bool shares = coordinator_is_shared(co) && f->note.anywhere && r->n_nodes > 0;
     const struct fill_nodes nodes = {.live = shares ? &r->view.live : NULL,
                                      .evacuated = &r->view.evacuated,
@@ -431,7 +486,7 @@ static void fill_version(struct coordinator *co, const struct round *r, struct f
     if (n > most)
         fills_remove(co->fills, is_selected, &(struct selection){.v = f->v, .n = n - most});
     for (size_t i = 0; i < r->n_jobs && n < most; i++)
-        if (is_of(&r->jobs[i], f->v, JOB_BUCKET) && is_open(&r->jobs[i]) &&
+        if (is_of(&r->jobs[i], f->v, f->kind) && bucket_is_open(&r->jobs[i]) &&
             is_free(co, r, &r->jobs[i]) && open_source(co, f))
             n += start_fill(co, r, f, &r->jobs[i]);
     fills_each(co->fills, set_share, &(struct sharing){f->v, p.rate, f->sharers});
@@ -452,7 +507,7 @@ static size_t count_nodes(struct coordinator *co, const struct round *r)
     return n;
 }
 
-size_t coordinator_buckets(struct coordinator *co, uint64_t nodes)
+size_t coordinator_fill_nodes(struct coordinator *co)
 {
     struct round r = {.self = str_from(co->identity.uuid)};
     size_t n;
@@ -461,8 +516,17 @@ size_t coordinator_buckets(struct coordinator *co, uint64_t nodes)
         return 1;
     cluster_look(co->cluster, &r.view);
     n = count_nodes(co, &r);
-    n = (nodes > 0 && nodes < n ? (size_t)nodes : n) * FOR_EACH_NODE;
     cluster_view_free(&r.view);
+    return n;
+}
+
+size_t coordinator_buckets(struct coordinator *co, uint64_t nodes)
+{
+    size_t n = coordinator_fill_nodes(co);
+
+    if (!coordinator_is_shared(co))
+        return 1;
+    n = (nodes > 0 && nodes < n ? (size_t)nodes : n) * FOR_EACH_NODE;
     return n == 0 ? 1 : n < BUCKETS_MAX ? n : BUCKETS_MAX;
 }
 
@@ -496,13 +560,9 @@ static void look(struct coordinator *co, struct catalogue *c) NEEDS(co->admin_lo
     for (size_t i = 0; i < c->n_versions; i++) {
         struct filled f;
 
-        if (!str_equal(c->versions[i].state, STR("changing")) || c->versions[i].error.len > 0)
-            continue;
         if (look_at(co, &r, &c->versions[i], &f))
             fill_version(co, &r, &f);
-        fill_note_fini(&f.note);
-        fill_source_unref(f.source);
-        buf_free(&f.shapes);
+        filled_fini(&f);
     }
     cluster_view_free(&r.view);
     arena_free(r.arena);
@@ -529,7 +589,7 @@ void coordinator_fill_buckets(struct coordinator *co)
         return;
     fills_remove_stalled(co->fills);
     c = coordinator_catalogue(co);
-    if (any_is_built(c))
+    if (any_is_built(c) || fills_have_run(co->fills))
         look(co, c);
     catalogue_unref(c);
 }

@@ -1,5 +1,5 @@
 /*
- * Which buckets this node fills.
+ * Which buckets this node fills, and which parts of delayed runs.
  *
  * Nobody deals them out: each node that lives takes buckets that nobody has, up to its share of
  * those that are open, and gives back what is more than that when nodes come. The store decides
@@ -21,6 +21,8 @@ void coordinator_pause_fills(struct coordinator *co, const struct pipeline *p)
     NEEDS(co->admin_lock);
 /* Ask all fills to stop, without waiting. */
 void coordinator_ask_fills_to_stop(struct coordinator *co) NEEDS(co->admin_lock);
+/* How many nodes may fill, this one among them; 1 without a cluster, 0: none now. */
+size_t coordinator_fill_nodes(struct coordinator *co);
 /* Into how many buckets a build of so many nodes (0: all) divides its rows, if nobody says. */
 size_t coordinator_buckets(struct coordinator *co, uint64_t nodes);
 /* Of struct index_build_options: ctx is the coordinator.  @thread a build's */

@@ -144,6 +144,18 @@ void buf_append_hex(struct buf *b, struct str bytes)
     b->len += bytes.len * 2;
 }
 
+bool buf_append_unhex(struct buf *b, struct str hex)
+{
+    for (size_t i = 0; i < hex.len; i += 2) {
+        const int byte = i + 1 < hex.len ? hex_byte(hex, i) : -1;
+
+        if (byte < 0)
+            return false;
+        buf_append_char(b, (char)byte);
+    }
+    return true;
+}
+
 void buf_drop(struct buf *b, size_t n)
 {
     assert(n <= b->len);

@@ -12,6 +12,7 @@
 #include "src/base/str.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -65,6 +66,8 @@ void buf_append_word(struct buf *b, struct str s);
 
 /* Appends bytes as lower-case hexadecimal. */
 void buf_append_hex(struct buf *b, struct str bytes);
+/* Append the bytes that such digits stand for. Returns false if they are none. */
+bool buf_append_unhex(struct buf *b, struct str hex) MUST_CHECK;
 
 /* Drops the first n bytes and moves the rest to the front. */
 void buf_drop(struct buf *b, size_t n);

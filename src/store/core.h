@@ -110,9 +110,16 @@ bool store_check_term(struct store *s, struct str thing, uint64_t term,
 /* Call these inside a transaction.  Each lives in the file that looks after its table. */
 struct definition_effects;
 struct stored_fan_out;
+struct stored_job;
 struct stored_rebuild;
 struct stored_stop;
 struct version_name;
+/*
+ * Store parts of a delayed run, of the kind JOB_PART, and number them.  Leaves out those of
+ * versions that are not live any more.
+ */
+bool store_write_parts(struct store *s, struct stored_job *parts, size_t n,
+                       struct err *err) MUST_CHECK;
 /* As store_put_fan_outs(); whoever began the transaction owns their source. */
 bool store_write_fan_outs(struct store *s, const struct stored_fan_out *jobs, size_t n,
                           struct err *err) MUST_CHECK;

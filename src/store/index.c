@@ -150,12 +150,14 @@ bool store_set_version_definition(struct store *s, const struct version_name *v,
         TEXT(definition), err);
 }
 
+#define LIVE "('changing', 'waiting', 'available', 'kept', 'returning')"
+
 bool store_version_is_live(struct store *s, struct str index, uint64_t number, bool *live,
                            struct err *err)
 {
     static const char sql[] =
         "SELECT number FROM index_version WHERE index_name = ? AND number = ?"
-        " AND state IN ('changing', 'waiting', 'available', 'kept', 'returning'){lock}";
+        " AND state IN " LIVE "{lock}";
     uint64_t ignored;
 
     return store_select_number(s, sql, BINDS(TEXT(index), NUMBER(number)), &ignored, live, err);
@@ -279,6 +281,34 @@ bool store_new_buckets(struct store *s, uint64_t term, const struct stored_job *
     return ok;
 }
 
+/* Numbered behind those that there are. */
+static bool write_part(struct store *s, struct stored_job *part, struct err *err)
+{
+    static const char sql[] = "SELECT COALESCE(MAX(bucket), 0) FROM job"
+                              " WHERE index_name = ? AND version = ? AND kind = '" JOB_PART "'";
+    uint64_t last = 0;
+    bool live;
+
+    if (!store_version_is_live(s, part->index, part->version, &live, err))
+        return false;
+    if (!live)
+        return true;
+    if (!store_select_number(s, sql, BINDS(TEXT(part->index), NUMBER(part->version)), &last,
+                             NULL, err))
+        return false;
+    part->bucket = (uint32_t)last + 1;
+    return insert_job(s, part, err);
+}
+
+bool store_write_parts(struct store *s, struct stored_job *parts, size_t n, struct err *err)
+{
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < n; i++)
+        ok = write_part(s, &parts[i], err);
+    return ok;
+}
+
 /* Inside a transaction: whether the bucket is as it was seen, and still of use. */
 static bool is_as_seen(struct store *s, const struct stored_job *seen, bool *is,
                        struct err *err)
@@ -286,8 +316,9 @@ static bool is_as_seen(struct store *s, const struct stored_job *seen, bool *is,
     static const char sql[] =
         "SELECT j.id FROM job j JOIN index_version v"
         " ON v.index_name = j.index_name AND v.number = j.version WHERE j.id = ?"
-        " AND j.kind = '" JOB_BUCKET "' AND j.state = ? AND j.parameters = ?"
-        " AND v.state = 'changing'{lock}";
+        " AND j.state = ? AND j.parameters = ? AND ((j.kind = '" JOB_BUCKET "'"
+        " AND v.state = 'changing') OR (j.kind = '" JOB_PART "' AND v.state IN " LIVE
+        ")){lock}";
     uint64_t ignored;
 
     return store_select_number(

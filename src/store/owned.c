@@ -288,13 +288,13 @@ static bool of_table(struct store *s, const struct fence *of, struct buf *topic,
     return ok;
 }
 
-/* Buckets are filled by any node: only the term of the job counts. */
+/* Buckets and parts are filled by any node: only the term of the job counts. */
 static bool of_job(struct store *s, const struct fence *of, struct buf *topic, struct err *err)
 {
     return select_topic(s,
                         "SELECT v.topic FROM index_version v JOIN job j"
                         " ON v.index_name = j.index_name AND v.number = j.version"
-                        " WHERE j.id = ? AND j.kind <> '" JOB_BUCKET "'",
+                        " WHERE j.id = ? AND j.kind NOT IN ('" JOB_BUCKET "', '" JOB_PART "')",
                         BINDS(NUMBER(of->number)), topic, err);
 }
 
@@ -382,7 +382,8 @@ static void take_id(struct row_sink *sink, const struct str *cells)
 static bool fills(struct store *s, struct str version, bool *does, struct err *err)
 {
     static const char sql[] =
-        "SELECT id FROM job WHERE kind = '" JOB_BUCKET "' AND index_name = ? AND version = ?";
+        "SELECT id FROM job WHERE kind IN ('" JOB_BUCKET "', '" JOB_PART "')"
+        " AND index_name = ? AND version = ? ORDER BY id DESC";
     struct id_sink ids = {{take_id}, {0}, 0};
     struct str index;
     uint64_t number;

@@ -250,8 +250,9 @@ bool store_stop_version(struct store *s, const struct version_stop *v,
                         enum version_stopped *how, struct err *err) MUST_CHECK;
 
 /* Jobs: what goes on after a restart, with a cursor. */
-#define JOB_INDEX    "index"    /* builds a version */
-#define JOB_BUCKET   "bucket"   /* fills a part of it */
+#define JOB_INDEX    "index"  /* builds a version */
+#define JOB_BUCKET   "bucket" /* fills a part of it */
+#define JOB_PART     "part" /* writes documents of a delayed run (src/store/later/snapshot.h) */
 #define JOB_VERIFY   "verify"   /* compares a version with its rows */
 #define JOB_COMPARE  "compare"  /* the same, and nobody asked for it */
 #define JOB_EXCHANGE "exchange" /* compares a version's trees */
@@ -288,9 +289,9 @@ bool store_save_job(struct store *s, uint64_t term, const struct stored_job *job
 bool store_new_buckets(struct store *s, uint64_t term, const struct stored_job *build,
                        struct stored_job *buckets, size_t n, struct err *err) MUST_CHECK;
 /*
- * Begin to fill a bucket, on whichever node: raise and return its term, and set `parameters`.
- * *taken is false, and nothing is done, if it is not as `seen`, so that another node may have
- * taken it, or its version is not being built any more.
+ * Begin to fill a bucket, or a part, on whichever node: raise and return its term, and set
+ * `parameters`.  *taken is false, and nothing is done, if it is not as `seen`, so that another
+ * node may have taken it, or its version is not being built any more, or is not live.
  */
 bool store_take_bucket(struct store *s, const struct stored_job *seen, struct str parameters,
                        uint64_t *term, bool *taken, struct err *err) MUST_CHECK;

@@ -157,6 +157,39 @@ void routing_set_cascades(struct routing *r, struct cascade_plan *cascades, plan
     }
 }
 
+/* n_targets: it has none, or not yet. */
+static size_t find_target(const struct routing *r, const struct target *t)
+{
+    size_t i = 0;
+
+    while (i < r->n_targets && (strcmp(r->targets[i]->index, t->index) != 0 ||
+                                strcmp(r->targets[i]->table, t->table) != 0))
+        i++;
+    return i;
+}
+
+static bool effect_concerns(const struct cascade_effect *e, size_t target)
+{
+    bool does = false;
+
+    for (size_t i = 0; i < e->n_steps; i++)
+        does = does || e->steps[i].target == target;
+    for (size_t i = 0; i < e->n_blind; i++)
+        does = does || e->blind[i].target == target;
+    return does;
+}
+
+bool routing_has_cascades(const struct routing *r, const struct target *t)
+{
+    const size_t target = find_target(r, t);
+    bool has = r->cascades == NULL || target == r->n_targets;
+
+    for (size_t i = 0; !has && i < r->cascades->n_tables; i++)
+        for (size_t k = 0; k < N_CASCADE_CAUSES; k++)
+            has = has || effect_concerns(&r->cascades->tables[i]->on[k], target);
+    return has;
+}
+
 struct routing *routing_ref(struct routing *r)
 {
     __atomic_add_fetch(&r->refs, 1, __ATOMIC_RELAXED);

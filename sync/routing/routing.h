@@ -82,6 +82,8 @@ struct routing *routing_new(struct str topic, struct target *const *targets,
 /* Takes over the plan, and watches the tables it starts from. */
 void routing_set_cascades(struct routing *r, struct cascade_plan *cascades, plan_schema_fn find,
                           void *ctx);
+/* Whether foreign keys change documents of the target; also if nobody knows yet. */
+bool routing_has_cascades(const struct routing *r, const struct target *t);
 struct routing *routing_ref(struct routing *r) RETURNS_NONNULL;
 void routing_unref(struct routing *r); /* NULL is allowed */
 

@@ -103,6 +103,7 @@ static const struct snapshot_change a_snapshot = {
     .lead = {.index = {"orders", 6}, .version = 1}};
 static struct snapshot_run a_run = {.id = 1};
 static const struct builds_end no_builds;
+static const struct snapshot_release a_release = {.jobs = &a_fan_out, .n_jobs = 1};
 static const struct stored_purged a_purged = {
     .topic = {"shop", 4}, .index = {"orders_v1", 9}, .doc_id = {"1", 1}, .times = 1};
 static const struct stored_stop a_stop = {.table = {"shop.orders", 11}, .reason = {"r", 1}};
@@ -150,7 +151,7 @@ CALL(save_wait, &a_wait, err)
 CALL(resume_version, &a_wait, err)
 CALL(put_purged, &a_purged, 1, err)
 CALL(delete_purged_index, CONCRETE, err)
-CALL(release_snapshots, snapshot_owner(), &a_run, &a_fan_out, 1, err)
+CALL(release_snapshots, snapshot_owner(), &a_run, &a_release, err)
 CALL(end_snapshot_run, snapshot_owner(), 1, 1, err)
 CALL(ask_builds, snapshot_owner(), &a_run, &a_rebuild, 1, err)
 CALL(end_builds, snapshot_owner(), &a_run, &no_builds, err)

@@ -5,6 +5,7 @@
 
 #include "src/store/later/snapshot.h"
 #include "src/store/retired.h"
+#include "src/store/store.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -94,7 +95,9 @@ static void end(const struct snapshot_run *r)
 
 static void release(struct snapshot_run *r, const struct stored_fan_out *jobs, size_t n)
 {
-    ok(store_release_snapshots(f.s, &owner, r, jobs, n, &f.err));
+    const struct snapshot_release what = {.jobs = jobs, .n_jobs = n};
+
+    ok(store_release_snapshots(f.s, &owner, r, &what, &f.err));
 }
 
 static uint64_t released(const char *table)
@@ -274,7 +277,9 @@ static void what_is_released_is_put_once_and_its_leads_are_forgotten(void **stat
     release(&r, &job, 1); /* those of the next run stay */
     (void)leads(1);
     end(&r);
-    refused(store_release_snapshots(f.s, &owner, &r, &job, 1, &f.err), ERR_STOP);
+    const struct snapshot_release what = {.jobs = &job, .n_jobs = 1};
+
+    refused(store_release_snapshots(f.s, &owner, &r, &what, &f.err), ERR_STOP);
 }
 
 static void one_alone_stays_as_it_is(void **state)
@@ -364,7 +369,52 @@ static void an_earlier_owner_puts_and_takes_nothing(void **state)
     (void)load((struct snapshot_filter){0}, 0);
 }
 
+static size_t load_parts(struct stored_job **out)
+{
+    size_t n;
+
+    ok(store_load_jobs(f.s, f.a, out, &n, &f.err));
+    return n;
+}
+
+static void parts_are_put_with_the_page_and_go_with_the_run(void **state)
+{
+    struct stored_job parts[3], *list;
+    const struct snapshot_release what = {.parts = parts, .n_parts = 3};
+    struct snapshot_run r;
+    uint64_t term;
+    bool taken;
+
+    (void)state;
+    begin();
+    put("update", "7", "k");
+    r = take("");
+    for (size_t i = 0; i < 3; i++)
+        parts[i] = (struct stored_job){.kind = STR(JOB_PART),
+                                       .index = STR("orders"),
+                                       .table = STR("shop.orders"),
+                                       .version = 1,
+                                       .state = STR("init"),
+                                       .parameters = STR("{}")};
+    parts[1].version = 2; /* there is no such version */
+    r.after_id = 1;
+    ok(store_release_snapshots(f.s, &owner, &r, &what, &f.err));
+    assert_int_equal(load_parts(&list), 2);
+    assert_int_equal(list[0].bucket, 1);
+    assert_int_equal(list[1].bucket, 2);
+    ok(store_delete_jobs(f.s, STR("orders"), 1, &f.err)); /* of builds */
+    ok(store_release_snapshots(f.s, &owner, &r, &what, &f.err));
+    assert_int_equal(load_parts(&list), 4);
+    ok(store_take_bucket(f.s, &list[2], STR("{\"node\":\"a\"}"), &term, &taken, &f.err));
+    assert_true(taken);
+    ok(store_take_bucket(f.s, &list[2], STR("{\"node\":\"b\"}"), &term, &taken, &f.err));
+    assert_false(taken);
+    end(&r);
+    assert_int_equal(load_parts(&list), 0);
+}
+
 static const struct CMUnitTest tests[] = {
+    STORE_TEST(parts_are_put_with_the_page_and_go_with_the_run),
     STORE_TEST(a_snapshot_comes_back_whole_with_what_it_leads_to),
     STORE_TEST(a_later_change_overwrites_but_forgets_nothing_that_the_row_led_to),
     STORE_TEST(many_changes_at_once_are_each_kept),

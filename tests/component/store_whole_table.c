@@ -197,6 +197,7 @@ static void a_run_tells_builds_that_were_logged_before_it_asked_from_later_ones(
 
 static void a_whole_table_that_is_not_built_waits_again_and_says_why(void **state)
 {
+    const struct snapshot_release nothing = {.n_jobs = 0};
     struct whole_lead *l;
     struct snapshot_run r;
 
@@ -209,7 +210,7 @@ static void a_whole_table_that_is_not_built_waits_again_and_says_why(void **stat
     l->row_json = STR("why");
     ok(store_end_builds(f.s, &owner, &r, &(struct builds_end){NULL, 0, l, 1, 9}, &f.err));
     r.after_id = 1 << 20;
-    ok(store_release_snapshots(f.s, &owner, &r, NULL, 0, &f.err));
+    ok(store_release_snapshots(f.s, &owner, &r, &nothing, &f.err));
     (void)whole(&r, 1); /* only rows' leads are forgotten */
     end(&r);
     assert_true(str_equal(load("init", 1)->row_json, STR("why")));

@@ -185,7 +185,7 @@ def test_a_bucket_that_succeeds_and_is_not_the_last_is_done_and_the_others_go_on
 def test_the_last_bucket_that_succeeds_lets_its_version_be_published(w):
     m, bucket = at_the_last(w)
     m.release(bucket)
-    m.ends_well()
+    m.is_well()
 
 
 def test_a_bucket_that_fails_ends_its_build_and_the_old_version_stays(w):

@@ -118,7 +118,7 @@ def test_a_build_that_another_node_goes_on_with_has_both_in_the_order_of_coming(
     schema = m.topics_of(1)[0]
     w.sql(f"INSERT INTO {schema}.thing VALUES " + ", ".join(f"({i}, 0)" for i in range(1000, 1300)))
     first, second = m.nodes[1], m.nodes[0]
-    second.command("index", "create", f"{schema}.thing", "--rate", "40", "--no-wait")
+    second.command("index", "create", f"{schema}.thing", "--rate", "40", "--nodes", "1", "--no-wait")
 
     def kept():
         events = [e for e in second.json("log", "list", f"{schema}.thing")["items"] if e["event"] == "building"]

@@ -69,6 +69,7 @@ unit_tests += \
 	%D%/test_field \
 	%D%/test_field_type \
 	%D%/test_fill_note \
+	%D%/test_fill_part \
 	%D%/test_fingerprint \
 	%D%/test_framer \
 	%D%/test_fuse \

@@ -418,8 +418,8 @@ static bool is_there(struct store *s, uint64_t run, struct err *err)
 }
 
 bool store_release_snapshots(struct store *s, const struct snapshot_owner *owner,
-                             const struct snapshot_run *at, const struct stored_fan_out *jobs,
-                             size_t n, struct err *err)
+                             const struct snapshot_run *at, const struct snapshot_release *what,
+                             struct err *err)
 {
     static const char forget[] =
         "DELETE FROM snapshot_lead WHERE snapshot > ? AND snapshot <= ? AND place <> 0"
@@ -430,7 +430,9 @@ bool store_release_snapshots(struct store *s, const struct snapshot_owner *owner
     if (!store_begin_as(s, owner->topic, owner->term, err))
         return false;
 
-    const bool ok = is_there(s, at->id, err) && store_write_fan_outs(s, jobs, n, err) &&
+    const bool ok = is_there(s, at->id, err) &&
+                    store_write_fan_outs(s, what->jobs, what->n_jobs, err) &&
+                    store_write_parts(s, what->parts, what->n_parts, err) &&
                     store_run(s, forget,
                               BINDS(NUMBER(at->from_id), NUMBER(at->after_id), NUMBER(at->id),
                                     NUMBER(at->from_id), NUMBER(at->after_id)),
@@ -483,12 +485,23 @@ static bool end_run(struct store *s, uint64_t run, int64_t now_ms, struct err *e
            store_run(s, "DELETE FROM snapshot_run WHERE id = ?", BINDS(NUMBER(run)), err);
 }
 
+/* A topic has one run, and its parts write documents of the topic. */
+static bool delete_parts(struct store *s, struct str topic, struct err *err)
+{
+    static const char sql[] =
+        "DELETE FROM job WHERE kind = '" JOB_PART "' AND EXISTS (SELECT 1 FROM index_version v"
+        " WHERE v.index_name = job.index_name AND v.number = job.version AND v.topic = ?)";
+
+    return store_run(s, sql, BINDS(TEXT(topic)), err);
+}
+
 bool store_end_snapshot_run(struct store *s, const struct snapshot_owner *owner, uint64_t run,
                             int64_t now_ms, struct err *err)
 {
     if (!store_begin_as(s, owner->topic, owner->term, err))
         return false;
-    return store_end(s, end_run(s, run, now_ms, err), err);
+    return store_end(s, end_run(s, run, now_ms, err) && delete_parts(s, owner->topic, err),
+                     err);
 }
 
 static bool mark(struct store *s, uint64_t id, int64_t now_ms, struct err *err)

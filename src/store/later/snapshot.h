@@ -6,7 +6,8 @@
  *
  * One for each (table, operation, row, day, status); a later change of the day overwrites.
  * Each has leads: what its row led to, and leads to, in the documents of an index version.
- * They become fan-out jobs (src/store/later/fan_out.h) when the run comes to the snapshot.
+ * They become fan-out jobs (src/store/later/fan_out.h), or parts that any node takes, when the
+ * run comes to the snapshot.
  * Unlike the rest, leads are not overwritten: a row that moved twice has left two places.
  *
  * The owner of the topic whose log has the change puts, takes and ends them.
@@ -27,6 +28,7 @@
 
 struct arena;
 struct store;
+struct stored_job;
 
 #define SNAPSHOT_INIT    "init"
 #define SNAPSHOT_RUNNING "running"
@@ -137,14 +139,21 @@ struct snapshot_lead {
 /* The leads of the snapshots from first to last, in order of the snapshots. */
 bool store_load_leads(struct store *s, struct arena *a, uint64_t first, uint64_t last,
                       struct snapshot_lead **out, size_t *n, struct err *err) MUST_CHECK;
+/* What a page of a run becomes. */
+struct snapshot_release {
+    const struct stored_fan_out *jobs; /* for the owners of the documents' topics */
+    size_t n_jobs;
+    struct stored_job *parts; /* JOB_PART, for any node; their numbers and ids are set */
+    size_t n_parts;
+};
 /*
- * Put jobs, and save where the run then is.  If that is behind more snapshots, their leads are
- * forgotten, unless they stay as they are, or are of whole tables.  ERR_STOP: the run has
- * ended, or the topic has another owner.
+ * Put jobs and parts, and save where the run then is.  If that is behind more snapshots, their
+ * leads are forgotten, unless they stay as they are, or are of whole tables.  ERR_STOP: the run
+ * has ended, or the topic has another owner.
  */
 bool store_release_snapshots(struct store *s, const struct snapshot_owner *owner,
-                             const struct snapshot_run *at, const struct stored_fan_out *jobs,
-                             size_t n, struct err *err) MUST_CHECK;
+                             const struct snapshot_run *at, const struct snapshot_release *what,
+                             struct err *err) MUST_CHECK;
 /*
  * Fan-out jobs for changes of the table (empty: of any that has snapshots) in this topic's log
  * that are not done.
@@ -152,8 +161,8 @@ bool store_release_snapshots(struct store *s, const struct snapshot_owner *owner
 bool store_count_released(struct store *s, struct str topic, struct str table, int64_t now_ms,
                           uint64_t *n, struct err *err) MUST_CHECK;
 /*
- * All that the run took is done, and so is the run; but whole tables that an index still shows
- * as they were wait again.
+ * All that the run took is done, and so is the run; its parts are forgotten.  But whole tables
+ * that an index still shows as they were wait again.
  */
 bool store_end_snapshot_run(struct store *s, const struct snapshot_owner *owner, uint64_t run,
                             int64_t now_ms, struct err *err) MUST_CHECK;

@@ -5,15 +5,23 @@
  * Millrace wraps `level_sql`, so that it sees no NULL, each key once, in order, a page at a
  * time, and only keys of rows that there are.
  */
-#ifndef REBALANCE_DELAYED_LEVEL_H
-#define REBALANCE_DELAYED_LEVEL_H
+#ifndef REBALANCE_FILL_LEVEL_H
+#define REBALANCE_FILL_LEVEL_H
 
-#include "rebalance/state/parts.h"
-
+#include "src/base/base.h"
+#include "src/base/err.h"
+#include "src/base/str.h"
 #include "sync/definition/delayed.h"
 
-#define LEVEL_KEYS 1000 /* of a page */
-#define LEVEL_S    60   /* for a statement */
+#include <stdbool.h>
+#include <stddef.h>
+
+struct arena;
+struct mysql_conn;
+struct target;
+
+#define LEVEL_KEYS 500 /* of a page: what one statement of the resolver takes */
+#define LEVEL_S    60  /* for a statement */
 
 struct level_query {
     const struct top_relation *top;
@@ -21,12 +29,13 @@ struct level_query {
     const struct str *ids;       /* of the delayed table's rows, as text */
     size_t n_ids;
     struct str after; /* the text of the last key of the page before; empty: the first page */
+    struct str where; /* a condition on the target table's row; empty: none */
 };
 struct level_page {
-    unsigned by;      /* how the keys name rows at the root: RESOLVER_BY */
-    struct str *keys; /* at most LEVEL_KEYS, encoded */
+    unsigned by;       /* how the keys name rows at the root: RESOLVER_BY */
+    struct str *keys;  /* at most LEVEL_KEYS, encoded */
+    struct str *texts; /* of the same */
     size_t n;
-    struct str last; /* the text of the last one */
 };
 /*
  * Blocks on the server.  ERR_REJECT: it refuses the statement, or the column is no key of the

@@ -1,8 +1,11 @@
 #include "config.h"
 
-#include "rebalance/delayed/level.h"
+#include "rebalance/fill/level.h"
 
+#include "src/base/arena.h"
+#include "src/base/buf.h"
 #include "src/mysql/mysql.h"
+#include "sync/delivery/document/target.h"
 #include "sync/document/cell.h"
 #include "sync/document/key.h"
 #include "sync/document/resolver.h"
@@ -26,15 +29,19 @@ static const struct column *find_column(const struct level_query *q, unsigned *b
     return NULL;
 }
 
-static void append_column(struct buf *sql, const char *of, struct str name)
+/* What the statement calls the rows of `level_sql`; the table has its own name. */
+#define ROWS "millrace_level"
+
+static void append_column(struct buf *sql, struct str of, struct str name)
 {
-    buf_printf(sql, "%s.", of);
+    mysql_quote_name(sql, of);
+    buf_append_char(sql, '.');
     mysql_quote_name(sql, name);
 }
 
 static void append_ids(struct buf *sql, const struct level_query *q)
 {
-    append_column(sql, "l", q->top->business_id);
+    append_column(sql, STR(ROWS), q->top->business_id);
     buf_append(sql, STR(" IN ("));
     for (size_t i = 0; i < q->n_ids; i++) {
         buf_append(sql, i == 0 ? STR("") : STR(","));
@@ -43,37 +50,46 @@ static void append_ids(struct buf *sql, const struct level_query *q)
     buf_append(sql, STR(")"));
 }
 
+static void append_from(struct buf *sql, const struct level_query *q, const struct column *c)
+{
+    const struct schema *s = plan_place_schema(plan_of(q), 0);
+
+    buf_append(sql, STR(" FROM "));
+    mysql_quote_name(sql, s->database);
+    buf_append_char(sql, '.');
+    mysql_quote_name(sql, s->table);
+    buf_printf(sql, " JOIN (%" STR_FMT ") AS " ROWS " ON ", STR_ARG(q->top->level_sql));
+    append_column(sql, s->table, c->name);
+    buf_append(sql, STR(" = "));
+    append_column(sql, STR(ROWS), q->top->target_key);
+}
+
 /* Grouped, as DISTINCT would forbid to order by the column itself. */
 static void append_statement(struct buf *sql, enum mysql_flavor flavor,
                              const struct level_query *q, const struct column *c)
 {
-    const struct schema *s = plan_place_schema(plan_of(q), 0);
+    const struct str table = plan_place_schema(plan_of(q), 0)->table;
 
     if (flavor == FLAVOR_MARIADB)
         buf_printf(sql, "SET STATEMENT max_statement_time=%d FOR SELECT ", LEVEL_S);
     else
         buf_printf(sql, "SELECT /*+ MAX_EXECUTION_TIME(%d) */ ", LEVEL_S * 1000);
-    cell_append_select(sql, STR("t"), c);
-    buf_append(sql, STR(" FROM "));
-    mysql_quote_name(sql, s->database);
-    buf_append_char(sql, '.');
-    mysql_quote_name(sql, s->table);
-    buf_printf(sql, " AS t JOIN (%" STR_FMT ") AS l ON ", STR_ARG(q->top->level_sql));
-    append_column(sql, "t", c->name);
-    buf_append(sql, STR(" = "));
-    append_column(sql, "l", q->top->target_key);
+    cell_append_select(sql, table, c);
+    append_from(sql, q, c);
     buf_append(sql, STR(" WHERE "));
     append_ids(sql, q);
+    if (q->where.len > 0)
+        buf_printf(sql, " AND (%" STR_FMT ")", STR_ARG(q->where));
     if (q->after.len > 0) {
         buf_append(sql, STR(" AND "));
-        append_column(sql, "t", c->name);
+        append_column(sql, table, c->name);
         buf_append(sql, STR(" > "));
         mysql_quote_text(sql, q->after);
     }
     buf_append(sql, STR(" GROUP BY "));
-    append_column(sql, "t", c->name);
+    append_column(sql, table, c->name);
     buf_append(sql, STR(" ORDER BY "));
-    append_column(sql, "t", c->name);
+    append_column(sql, table, c->name);
     buf_printf(sql, " LIMIT %d", LEVEL_KEYS);
 }
 
@@ -85,8 +101,8 @@ static bool take_key(const struct column *c, struct str cell, struct arena *a,
     const bool ok = key_append(&key, c, &v, err);
 
     if (ok) {
+        out->texts[out->n] = arena_copy(a, cell);
         out->keys[out->n++] = arena_copy(a, buf_str(&key));
-        out->last = arena_copy(a, cell);
     }
     buf_free(&key);
     return ok;
@@ -121,6 +137,7 @@ bool level_find_keys(struct mysql_conn *conn, const struct level_query *q, struc
                        " any more; fix: correct its top relation, millrace apply",
                        STR_ARG(q->top->column), STR_ARG(q->top->table));
     out->keys = arena_alloc(a, LEVEL_KEYS, sizeof(*out->keys));
+    out->texts = arena_alloc(a, LEVEL_KEYS, sizeof(*out->texts));
     append_statement(&sql, mysql_conn_flavor(conn), q, c);
 
     const bool ok = read_keys(conn, buf_str(&sql), c, a, out, err);

@@ -561,7 +561,8 @@ class Together:
         return sum(node.metric(name) for node in self.m.nodes if node is not self.killed)
 
     def kill(self):
-        self.killed = self.m.owner(self.m.schemas[0])
+        name, = wait_until("a node has the topic", lambda: len(at := self.m.owners().get(self.m.schemas[0], [])) == 1 and at, 60, 0.1)
+        self.killed = next(node for node in self.m.nodes if node.config["node_name"] == name)
         self.killed.kill()
 
     def start(self):

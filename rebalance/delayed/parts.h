@@ -57,7 +57,8 @@ struct parts_state {
 bool parts_look(const struct delayed_run *r, struct parts_state *out,
                 struct err *err) MUST_CHECK;
 /*
- * All are done: repeat the deletes that they may have overtaken (rule 6).  ERR_RETRY: not yet.
+ * All are done: repeat the deletes that they may have overtaken (rule 6), and have the dead
+ * letters of other nodes replayed, which ours knew nothing of.  ERR_RETRY: not yet.
  * Blocks on the store, and some seconds on delivery.
  */
 bool parts_end(const struct delayed_run *r, struct err *err) MUST_CHECK;

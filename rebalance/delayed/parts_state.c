@@ -3,8 +3,11 @@
 #include "rebalance/delayed/parts.h"
 
 #include "rebalance/build/stored_deletes.h"
+#include "rebalance/dead_letter/letters.h"
+#include "rebalance/dead_letter/replay.h"
 #include "rebalance/fill/bucket.h"
 #include "rebalance/fill/part.h"
+#include "rebalance/state/pauses.h"
 
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
@@ -55,7 +58,8 @@ static bool is_told(const struct stored_job *job, const struct stored_job *list,
     return false;
 }
 
-static void count(struct parts_state *s, const struct stored_job *job)
+static void count(struct parts_state *s, const struct catalogue *c,
+                  const struct stored_job *job)
 {
     const bool is_done = str_equal(job->state, STR(BUCKET_DONE));
 
@@ -63,6 +67,8 @@ static void count(struct parts_state *s, const struct stored_job *job)
     s->n_open += !is_done;
     if (!is_done && job->error.len > 0)
         s->why = job->error;
+    if (!is_done && catalogue_pause(c, PAUSE_INDEX, job->index) != NULL)
+        s->why = STR("its index is paused; fix: millrace index resume");
 }
 
 bool parts_look(const struct delayed_run *r, struct parts_state *out, struct err *err)
@@ -81,7 +87,7 @@ bool parts_look(const struct delayed_run *r, struct parts_state *out, struct err
         if (is_needless(c, &list[i]) || (is_done && is_told(&list[i], list, n)))
             ok = store_delete_job(r->co->opt.store, list[i].id, err);
         else
-            count(out, &list[i]);
+            count(out, c, &list[i]);
     }
     catalogue_unref(c);
     return ok;
@@ -104,8 +110,18 @@ static bool repeat(const struct delayed_run *r, struct stored_deletes *d, struct
                    t->index);
 }
 
-static bool repeat_deletes(const struct delayed_run *r, const struct stored_job *job,
-                           struct err *err)
+/*
+ * Delivery here knew nothing of the dead letters of other nodes when it wrote their documents
+ * later, nor they of ours.
+ */
+static bool replay_letters(const struct delayed_run *r, const char *index, struct err *err)
+{
+    return coordinator_note_letters(r->co, r->owner.topic, err) &&
+           coordinator_want_replay(r->co, str_from(index), err);
+}
+
+static bool end_version(const struct delayed_run *r, const struct stored_job *job,
+                        struct err *err)
 {
     struct buf index = {0};
     struct stored_deletes *d;
@@ -117,7 +133,7 @@ static bool repeat_deletes(const struct delayed_run *r, const struct stored_job 
     d = stored_deletes_new(r->co->opt.store, r->co->delivery, index.ptr, part_start(job));
     ok = t == NULL ? err_set(err, ERR_RETRY,
                              "index %s is not followed now; fix: millrace status", index.ptr)
-                   : repeat(r, d, t, err);
+                   : repeat(r, d, t, err) && replay_letters(r, t->index, err);
     target_unref(t);
     stored_deletes_free(d);
     buf_free(&index);
@@ -134,7 +150,7 @@ bool parts_end(const struct delayed_run *r, struct err *err)
     FAILPOINT(parts_done);
     for (size_t i = 0; ok && i < n; i++)
         if (is_part(r, &list[i]) && !is_needless(c, &list[i]) && !is_told(&list[i], list, n))
-            ok = repeat_deletes(r, &list[i], err);
+            ok = end_version(r, &list[i], err);
     catalogue_unref(c);
     return ok;
 }

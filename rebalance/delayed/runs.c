@@ -342,7 +342,7 @@ static int64_t turn(struct coordinator *co)
         begin_undelayed(co, a);
     if (!store_load_snapshot_runs(co->opt.store, a, STR(""), &list, &n, &err))
         rest_ms = RETRY_MS;
-    else if (co->opt.is_shared)
+    else
         fills_note_run(co->fills, n > 0);
     for (size_t i = 0; i < n && !stop_is_set(&co->stop); i++) {
         const int64_t ms = bring_on(co, a, &list[i]);

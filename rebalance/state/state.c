@@ -166,7 +166,8 @@ void coordinator_load_soon(struct coordinator *co)
 bool coordinator_is_load_due(const struct coordinator *co)
 {
     return __atomic_load_n(&co->stored->due, __ATOMIC_ACQUIRE) ||
-           store_doubts(co->opt.store) != co->stored->doubts;
+           store_doubts(co->opt.store) !=
+               __atomic_load_n(&co->stored->doubts, __ATOMIC_RELAXED);
 }
 
 /* Read `doubts` first: a doubt that arises during the load makes another load due. */
@@ -184,7 +185,7 @@ bool coordinator_load(struct coordinator *co, struct err *err)
         c = catalogue_load(co->opt.store, err);
     if (c != NULL) {
         co->stored->revision = revision;
-        co->stored->doubts = doubts;
+        __atomic_store_n(&co->stored->doubts, doubts, __ATOMIC_RELAXED);
         replace(co, d, c);
     } else {
         __atomic_store_n(&co->stored->due, true, __ATOMIC_RELEASE);

@@ -291,8 +291,7 @@ static bool has_fan_out(const struct verify_run *run, bool *has, struct err *err
     bool ok;
 
     *has = false;
-    ok = has_job(run, a, has, err) &&
-         (*has || !run->co->opt.is_shared || has_part(run, a, has, err));
+    ok = has_job(run, a, has, err) && (*has || has_part(run, a, has, err));
     arena_free(a);
     return ok;
 }

@@ -30,9 +30,10 @@ class Label(Shelf):
     def way(self, node):
         return self.ways[self.nodes.index(node)]["engine"]
 
-    def change(self, name):
-        self.w.db.sql(f"UPDATE {self.label} SET name = '{name}' WHERE id = 1")
-        waits(self.alive(), 1)
+    def change(self, name, other=None):
+        changes = {1: name} | ({2: other} if other else {})
+        self.w.db.sql(*(f"UPDATE {self.label} SET name = '{to}' WHERE id = {label}" for label, to in changes.items()))
+        waits(self.alive(), len(changes))
 
     def parts(self):
         items = self.alive().json("job", "get", self.label, ok=None) or {}
@@ -52,9 +53,9 @@ class Label(Shelf):
         others = [self.id_of(node) for node in self.others()]
         return next((part for part in self.parts() if part["state"] == "running" and part["node"] in others), None)
 
-    def begin(self):
+    def begin(self, *names):
         """A run of which a node that does not follow the topic has a part, which it cannot write."""
-        self.change("rouge")
+        self.change(*names or ["rouge"])
         self.freeze()
         self.alive().command("delayed", "run", self.label)
         self.of_slow = wait_until("another node has a part", self.taken, 30, 0.05)
@@ -214,6 +215,26 @@ def test_documents_whose_areas_are_written_alone_stay_with_the_owner(w):
 
 def test_documents_whose_rows_foreign_keys_change_stay_with_the_owner(w):
     stays(Label(w, rows=100, schema=["ALTER TABLE part ADD FOREIGN KEY (goods_id) REFERENCES goods (id) ON DELETE CASCADE"]))
+
+
+def numbered(goods, label):
+    goods["relations"][0]["columns"] = ["id", {"name": "name", "type": "integer"}]
+    del goods["relations"][1]["relations"]
+
+
+def test_dead_letters_of_a_run_go_when_a_later_run_corrects_their_documents(w):
+    m = Label(w, rows=300, definition=numbered, schema=["UPDATE label SET name = id"])
+    m.w.db.sql(f"UPDATE {m.schemas[0]}.goods SET label_id = 2 WHERE id % 10 > 0")  # an index that takes none is held
+
+    def letters():
+        return m.alive().json("dead-letter", "list", "--limit", "1000")["items"]
+    m.start().begin("rouge", "22").thaw()
+    run_ends(m)
+    wait_until(lambda: f"the engine refuses the documents: {len(letters())}", lambda: len(letters()) == 31, 30, 0.2)
+    m.begin("7", "23").thaw()
+    run_ends(m)
+    wait_until(lambda: f"no letters are left: {len(letters())}", lambda: not letters(), 40, 0.2)
+    m.ends_well()
 
 
 OF_OWNER = ("delayed_put", "parts_done", "delayed_ended")

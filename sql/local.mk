@@ -16,7 +16,8 @@ migration_files = \
 	%D%/0014_build_log.sql \
 	%D%/0015_midnights.sql \
 	%D%/0016_snapshot.sql \
-	%D%/0017_kept_search.sql
+	%D%/0017_kept_search.sql \
+	%D%/0018_whole_table.sql
 nodist_libmillrace_a_SOURCES += sql/migrations.c
 EXTRA_DIST += $(migration_files) %D%/embed.awk
 

@@ -2,6 +2,7 @@
 
 #include "rebalance/delayed/page.h"
 
+#include "rebalance/delayed/builds.h"
 #include "rebalance/delayed/parts.h"
 #include "rebalance/fill/level.h"
 #include "rebalance/version/buckets.h"
@@ -9,6 +10,7 @@
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
 #include "src/mysql/mysql.h"
+#include "src/store/later/whole_table.h"
 #include "sync/checkpoint/read_position.h"
 #include "sync/definition/delayed.h"
 #include "sync/read/links.h"
@@ -114,7 +116,8 @@ static size_t list_ids(const struct page *p, struct str *ids)
     size_t n = 0;
 
     for (size_t i = 0; i < p->n; i++)
-        if (!str_equal(p->list[i].op, STR("delete")))
+        if (!str_equal(p->list[i].op, STR("delete")) &&
+            !str_equal(p->list[i].op, STR(WHOLE_TABLE_OP)))
             ids[n++] = p->list[i].row_id;
     return n;
 }
@@ -302,7 +305,8 @@ static bool put_leads(struct delayed_run *r, const struct page *p, struct parts 
     for (size_t i = 0; i < n; i++) {
         const struct spread *s;
 
-        if (!is_in(p, leads[i].snapshot) || is_found_otherwise(p, &leads[i]))
+        if (!is_in(p, leads[i].snapshot) || is_found_otherwise(p, &leads[i]) ||
+            leads[i].job.place == WHOLE_TABLE_PLACE)
             continue;
         if (!parts_find(parts, &leads[i].job, &s, err))
             return false;
@@ -352,7 +356,7 @@ static bool put_page(struct delayed_run *r, struct page *p, struct err *err)
 static bool end_run(struct delayed_run *r, const struct parts_state *state, struct err *err)
 {
     const bool ok =
-        (state->n_done == 0 || parts_end(r, err)) &&
+        delayed_builds_count(r, err) && (state->n_done == 0 || parts_end(r, err)) &&
         store_end_snapshot_run(r->co->opt.store, &r->owner, r->at.id, clock_wall_ms(), err);
 
     FAILPOINT(delayed_ended);
@@ -376,6 +380,10 @@ bool delayed_run_step(struct delayed_run *r, enum delayed_step *how, struct err 
     struct page p = {0};
 
     *how = DELAYED_WAITS;
+    if (!delayed_builds_step(r, err))
+        return false;
+    if (r->waits_for != NULL)
+        return true;
     if (!count(r, &parts, err))
         return false;
     if (r->n_jobs >= DELAYED_JOBS_MAX || r->n_parts >= DELAYED_PARTS)

@@ -21,7 +21,7 @@
 
 enum delayed_step {
     DELAYED_GOES_ON = 0,
-    DELAYED_WAITS, /* for jobs or parts */
+    DELAYED_WAITS, /* for builds, jobs or parts */
     DELAYED_ENDED,
 };
 
@@ -34,6 +34,8 @@ struct delayed_run {
     struct stall_watchdog *watchdog; /* of waits for the server; borrowed */
     uint64_t n_jobs, n_parts;        /* that are not done, after the step */
     struct str part_waits;           /* why a part does, in the arena; empty: none does */
+    const char *waits_for;           /* a build, in words, in the arena; NULL: for none */
+    size_t n_unbuilt;                /* at its end: indexes that should have been built */
     void (*asks)(const struct delayed_run *r, struct str table); /* before its `level_sql` */
 };
 /* Blocks on the store, and for a top relation on the server. */

@@ -181,14 +181,16 @@ bool coordinator_begin_delayed(struct coordinator *co, struct arena *a, struct s
 static void say_end(const struct delayed_run *r)
 {
     log_info("a delayed run has ended", KV("topic", r->owner.topic), KV("table", r->at.table),
-             KV("snapshots", r->at.n_all));
+             KV("snapshots", r->at.n_all), KV("not_built", r->n_unbuilt));
 }
 
 static void note_wait(const struct delayed_run *r)
 {
     struct buf why = {0};
 
-    if (r->part_waits.len > 0)
+    if (r->waits_for != NULL)
+        buf_append(&why, str_from(r->waits_for));
+    else if (r->part_waits.len > 0)
         buf_printf(&why, "a part that waits: %" STR_FMT, STR_ARG(r->part_waits));
     else
         buf_printf(&why, "%" PRIu64 " jobs read documents again; millrace job list shows them",
@@ -215,7 +217,8 @@ static int64_t step(struct delayed_run *r)
         note_why(r->co->delayed, r->owner.topic, "");
     if (how == DELAYED_ENDED) {
         say_end(r);
-        note_success(r->co, &r->at);
+        if (r->n_unbuilt == 0)
+            note_success(r->co, &r->at);
     }
     return how == DELAYED_WAITS ? WAIT_MS : STEP_MS;
 }

@@ -20,6 +20,7 @@ libmillrace_a_SOURCES += \
 	%D%/pauses.c \
 	%D%/pauses.h \
 	%D%/queue_watch.h \
+	%D%/put_off.c %D%/put_off.h \
 	%D%/runs.c \
 	%D%/runs.h \
 	%D%/state.c \

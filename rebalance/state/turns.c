@@ -5,6 +5,7 @@
 #include "rebalance/state/parts.h"
 
 #include "src/store/later/snapshot.h"
+#include "src/store/later/whole_table.h"
 
 #include <inttypes.h>
 
@@ -125,6 +126,8 @@ bool coordinator_may_build(struct coordinator *co, const struct catalogue *c,
     for (size_t i = 0; ok && i < n; i++) {
         struct run_tables tables;
 
+        if (runs[i].builds == RUN_BUILDS_ASKED)
+            continue;
         ok = load_tables(co, a, &runs[i], SNAPSHOT_RUNNING, &tables, err) &&
              (!index_shows_any(d, index, &tables) || !gets_on(co, c, d, index) ||
               refuse_build(&runs[i], index, err));
@@ -163,16 +166,43 @@ static bool no_build(struct coordinator *co, const struct run_tables *tables, st
     return ok;
 }
 
-bool coordinator_may_run_delayed(struct coordinator *co, const struct snapshot_run *run,
-                                 struct err *err)
+static bool no_build_of(struct coordinator *co, const struct snapshot_run *run,
+                        const char *status, struct err *err)
 {
     struct arena *a = arena_new();
     struct run_tables tables;
-    const bool ok =
-        load_tables(co, a, run, SNAPSHOT_INIT, &tables, err) && no_build(co, &tables, err);
+    const bool ok = load_tables(co, a, run, status, &tables, err) && no_build(co, &tables, err);
 
     arena_free(a);
     return ok;
+}
+
+/* Who asks for a second run is told so at its beginning, whatever the first one waits for. */
+static bool has_run(struct coordinator *co, struct str topic, bool *has, struct err *err)
+{
+    struct arena *a = arena_new();
+    struct snapshot_run *runs;
+    size_t n = 0;
+    const bool ok = store_load_snapshot_runs(co->opt.store, a, topic, &runs, &n, err);
+
+    *has = n > 0;
+    arena_free(a);
+    return ok;
+}
+
+bool coordinator_may_run_delayed(struct coordinator *co, const struct snapshot_run *run,
+                                 struct err *err)
+{
+    bool has;
+
+    return has_run(co, run->topic, &has, err) &&
+           (has || no_build_of(co, run, SNAPSHOT_INIT, err));
+}
+
+bool coordinator_may_go_on_delayed(struct coordinator *co, const struct snapshot_run *run,
+                                   struct err *err)
+{
+    return no_build_of(co, run, SNAPSHOT_RUNNING, err);
 }
 
 void turns_append_build(const struct catalogue *c, const struct definitions *d,

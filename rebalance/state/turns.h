@@ -26,7 +26,8 @@ struct snapshot_run;
 
 /*
  * Refuse while a delayed run writes documents of the index.  An index that is stopped or held
- * may be built all the same: the run waits for it, and often only a build helps.  Blocks on
+ * may be built all the same: the run waits for it, and often only a build helps.  So may any
+ * while the run waits for builds that it has asked for (rebalance/delayed/builds.h).  Blocks on
  * the store.
  */
 bool coordinator_may_build(struct coordinator *co, const struct catalogue *c,
@@ -34,10 +35,17 @@ bool coordinator_may_build(struct coordinator *co, const struct catalogue *c,
                            struct err *err) MUST_CHECK;
 /*
  * Refuse while an index is built whose documents a run of run->table (empty: of all that waits
- * of run->topic) would write.  Blocks on the store.
+ * of run->topic) would write; but not where the topic has a run, which its beginning refuses
+ * (store_begin_snapshot_run()).  Blocks on the store.
  */
 bool coordinator_may_run_delayed(struct coordinator *co, const struct snapshot_run *run,
                                  struct err *err) MUST_CHECK;
+/*
+ * The same while a run goes on that had builds in its way, which it had asked for itself: it
+ * looks at what it took.
+ */
+bool coordinator_may_go_on_delayed(struct coordinator *co, const struct snapshot_run *run,
+                                   struct err *err) MUST_CHECK;
 /* Append for which build runs of the table wait; nothing: for none. */
 void turns_append_build(const struct catalogue *c, const struct definitions *d,
                         struct str table, struct buf *out);

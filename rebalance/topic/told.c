@@ -4,8 +4,10 @@
 
 #include "rebalance/dead_letter/letters.h"
 #include "rebalance/state/parts.h"
+#include "rebalance/state/put_off.h"
 #include "rebalance/version/marks.h"
 #include "rebalance/version/routes.h"
+#include "rebalance/version/shape.h"
 #include "rebalance/version/table_stop.h"
 
 #include "src/base/log.h"
@@ -64,6 +66,53 @@ bool coordinator_on_stop_table(void *ctx, struct target *target, const char *rea
     buf_free(&fix);
     buf_free(&lead);
     return durable;
+}
+
+/*
+ * Whether documents of the target may wait; sets change->index and number.  Not if its index is
+ * to stop (`schema_changes: stop`), nor if it is one that searches may return to: a run builds
+ * none of these.
+ */
+static bool may_put_off(struct coordinator *co, const struct target *target,
+                        struct whole_change *change)
+{
+    struct catalogue *c = coordinator_catalogue(co);
+    struct buf lead = {0};
+    bool may = false;
+
+    if (coordinator_split_index_name(target->index, &change->index, &change->number)) {
+        const struct stored_version *v = catalogue_number(c, change->index, change->number);
+
+        coordinator_lead_name(co, target, &lead);
+        may = v != NULL && catalogue_is_live(v) && !catalogue_is_kept(v) &&
+              coordinator_follows(co, buf_str(&lead));
+    }
+    buf_free(&lead);
+    catalogue_unref(c);
+    return may;
+}
+
+bool coordinator_on_put_off_table(void *ctx, struct str topic, const struct table_put_off *what,
+                                  bool *is)
+{
+    struct coordinator *co = MAGIC_CAST(coordinator, ctx);
+    struct whole_change change = {.topic = topic,
+                                  .table = what->table,
+                                  .reason = str_from(what->reason),
+                                  .version = what->version,
+                                  .owner = str_from(what->target->topic)};
+    struct err err = {0};
+
+    *is = may_put_off(co, what->target, &change);
+    while (*is && !coordinator_put_off(co, &change, &err)) {
+        if (err.kind == ERR_STOP)
+            return false;
+        log_failure(LOG_ERROR, &err,
+                    "could not store that a table waits for a run, trying again");
+        if (stop_wait(&co->stop, RETRY_STORE_MS))
+            return false;
+    }
+    return true;
 }
 
 bool coordinator_on_mark(void *ctx, const struct target *target, const char *reason)

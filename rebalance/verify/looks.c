@@ -10,6 +10,7 @@
 #include "src/store/later/fan_out.h"
 #include "src/store/later/purged.h"
 #include "src/store/later/snapshot.h"
+#include "src/store/later/whole_table.h"
 #include "sync/checkpoint/read_position.h"
 #include "sync/document/loader.h"
 #include "sync/position/position.h"
@@ -385,6 +386,14 @@ static bool is_unfollowed(const struct verify_run *run, const struct verify_key 
     return true;
 }
 
+static bool shows_delayed(const struct reading *r, struct str table)
+{
+    for (size_t place = 0; place < plan_n_places(r->plan); place++)
+        if (str_equal(r->delayed[place], table))
+            return true;
+    return false;
+}
+
 /* The delayed tables whose changes wait, of those that documents of the target show. */
 static struct verify_tables find_waiting(const struct verify_run *run, const struct target *t,
                                          const struct snapshot_place *places, size_t n)
@@ -394,9 +403,11 @@ static struct verify_tables find_waiting(const struct verify_run *run, const str
     struct verify_tables out = {names, 0};
 
     for (size_t i = 0; reading->delayed != NULL && i < n; i++)
-        if (str_equal(places[i].member, str_from(t->table)) &&
-            places[i].place < plan_n_places(reading->plan) &&
-            reading->delayed[places[i].place].len > 0)
+        if (places[i].place == WHOLE_TABLE_PLACE && shows_delayed(reading, places[i].member))
+            names[out.n++] = places[i].member;
+        else if (str_equal(places[i].member, str_from(t->table)) &&
+                 places[i].place < plan_n_places(reading->plan) &&
+                 reading->delayed[places[i].place].len > 0)
             names[out.n++] = reading->delayed[places[i].place];
     return out;
 }

@@ -3,6 +3,7 @@
 #include "rebalance/version/shape.h"
 
 #include "rebalance/state/parts.h"
+#include "rebalance/state/put_off.h"
 
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
@@ -228,22 +229,42 @@ static bool put_new_fields(struct fitting *f, struct err *err)
     return ok;
 }
 
+/* What shows these delayed tables is built by their next run. */
+static bool put_off(const struct fitting *f, const struct shape_diff *diff, struct err *err)
+{
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < diff->n_later; i++)
+        ok = coordinator_put_off(
+            f->co,
+            &(struct whole_change){.topic = f->event.topic,
+                                   .table = str_from(diff->later[i].table),
+                                   .reason = str_from(diff->later[i].reason),
+                                   .owner = str_from(f->spec->topic),
+                                   .index = f->alias,
+                                   .number = f->number},
+            err);
+    return ok;
+}
+
 static bool go_along(struct fitting *f, const struct shape_diff *diff, struct err *err)
 {
     const struct str table = table_name(f->spec->table);
     const bool rebuild = diff->change == SHAPE_CHANGED || f->kept.behind;
+    const bool later = diff->change < SHAPE_CHANGED && !rebuild && diff->n_later > 0;
+    const char *reason = later ? diff->later[0].reason : diff->reason;
     const struct stored_rebuild wish = {
         .table = table, .reason = str_from(diff->reason), .at_ms = clock_wall_ms()};
 
-    if (diff->change == SHAPE_KEY || (rebuild && f->spec->aside))
-        return err_set(err, ERR_REJECT, "%s", diff->reason);
-    if (!put_new_fields(f, err) ||
+    if (diff->change == SHAPE_KEY || ((rebuild || later) && f->spec->aside))
+        return err_set(err, ERR_REJECT, "%s", reason);
+    if (!put_new_fields(f, err) || (later && !put_off(f, diff, err)) ||
         !save(f->co, f->alias, f->number, &f->now, rebuild ? &wish : NULL, err))
         return false;
-    coordinator_log(f->co, table, f->alias, f->number, rebuild ? "outdated" : "fields",
-                    diff->reason);
+    coordinator_log(f->co, table, f->alias, f->number, rebuild || later ? "outdated" : "fields",
+                    reason);
     log_info("the index follows its tables' new shapes", KV("index", f->spec->index),
-             KV("reason", (const char *)diff->reason), KV("rebuild", rebuild));
+             KV("reason", reason), KV("rebuild", rebuild));
     return !rebuild || coordinator_refresh(f->co, err);
 }
 
@@ -326,6 +347,17 @@ static void compare_members(const struct fitting *f, const struct table_definiti
         }
 }
 
+static void add_later(struct shape_diff *most, const struct shape_diff *diff)
+{
+    for (size_t i = 0; i < diff->n_later; i++)
+        if (!shape_diff_is_later(most, str_from(diff->later[i].table))) {
+            if (most->n_later < SHAPE_LATER_MAX)
+                most->later[most->n_later++] = diff->later[i];
+            else
+                most->change = most->change > SHAPE_CHANGED ? most->change : SHAPE_CHANGED;
+        }
+}
+
 /* The largest change among all tables of the index. */
 static struct shape_diff diff_all(const struct fitting *f, const struct definitions *d,
                                   const struct table_definition *lead,
@@ -342,8 +374,11 @@ static struct shape_diff diff_all(const struct fitting *f, const struct definiti
         for (size_t i = 0; i < n; i++) {
             const struct shape_diff diff = shape_diff_make(d, members[i], &was, &is, event);
 
-            if (diff.change > most.change)
-                most = diff;
+            if (diff.change > most.change) {
+                most.change = diff.change;
+                memcpy(most.reason, diff.reason, sizeof(most.reason));
+            }
+            add_later(&most, &diff);
         }
     arena_free(a);
     if (lead->pattern.len > 0 && f->kept.known)
@@ -390,10 +425,13 @@ static bool stay(struct fitting *f, struct err *err)
 
 static bool fit(struct fitting *f, struct err *err)
 {
-    const struct shape_diff diff = diff_all(f, f->spec->definitions, f->spec->table, &f->event);
     const bool follows = coordinator_follows(f->co, table_name(f->spec->table));
 
-    if (follows && f->kept.known && diff.change != SHAPE_SAME)
+    f->event.now = follows ? f->spec->now : NULL;
+
+    const struct shape_diff diff = diff_all(f, f->spec->definitions, f->spec->table, &f->event);
+
+    if (follows && f->kept.known && (diff.change != SHAPE_SAME || diff.n_later > 0))
         return go_along(f, &diff, err);
     if (!follows && diff.change > SHAPE_ADDED)
         return err_set(err, ERR_REJECT, "%s", diff.reason);

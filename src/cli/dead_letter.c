@@ -283,6 +283,55 @@ static int wait_for_runs(struct session *s)
     }
 }
 
+static bool tell_unbuilt(struct str item, const char *one)
+{
+    static const struct render_style plain;
+    struct err err = {0};
+    struct buf why = {0}, id = {0}, table = {0};
+
+    render_value(&id, plain, item, "/id", RENDER_TEXT);
+    render_value(&table, plain, item, "/table", RENDER_TEXT);
+
+    const bool is = json_find_text(item, "/kept/waits_again", &why) &&
+                    (one == NULL || str_equal(buf_str(&id), str_from(one)));
+
+    if (is) {
+        err_set(&err, ERR_REJECT, "snapshot %s of %s waits for the next run: %s", id.ptr,
+                table.ptr, why.ptr);
+        (void)command_fail(&err);
+    }
+    buf_free(&why);
+    buf_free(&id);
+    buf_free(&table);
+    return is;
+}
+
+/* EXIT_FAILED: the run could not have an index built that shows a whole table as it was. */
+static int tell_all_unbuilt(struct session *s, const struct invocation *inv)
+{
+    struct call call = {.method = METHOD_GET};
+    struct buf answer = {0};
+    struct json_reader r;
+    struct str items;
+    bool any = false;
+
+    call_path(&call, "/api/v1/delayed");
+    call_param(&call, "op", "table");
+    call_param(&call, "status", "init");
+    call_param(&call, "table", inv->n_args > 0 ? inv->args[0] : NULL);
+
+    const int code = session_ask(s, &call, &answer);
+
+    if (code == EXIT_DONE && json_find(buf_str(&answer), "/items", &items)) {
+        json_reader_init(&r, items);
+        if (json_enter_array(&r))
+            while (json_next_element(&r) && json_read_raw(&r, &items))
+                any = tell_unbuilt(items, invocation_value(inv, "one")) || any;
+    }
+    buf_free(&answer);
+    return code == EXIT_DONE && any ? EXIT_FAILED : code;
+}
+
 static int run_delayed(struct session *s, const struct invocation *inv, struct buf *body)
 {
     struct call call = {.method = METHOD_POST, .body = *body};
@@ -294,6 +343,8 @@ static int run_delayed(struct session *s, const struct invocation *inv, struct b
 
     if (code == EXIT_DONE && invocation_has(inv, "wait"))
         code = wait_for_runs(s);
+    if (code == EXIT_DONE && invocation_has(inv, "wait"))
+        code = tell_all_unbuilt(s, inv);
     if (code == EXIT_DONE)
         code = session_print(inv, buf_str(&answer), view_begun);
     buf_free(&answer);

@@ -10,7 +10,8 @@
 static const struct command_option snapshot_options[] = {
     {"topic", 0, "NAME", "only this topic", "topic"},
     {"table", 0, "NAME", "only this table", "table"},
-    {"op", 0, "OP", "only insert, update or delete", "insert update delete"},
+    {"op", 0, "OP", "only insert, update, delete or table (as a whole)",
+     "insert update delete table"},
     {"row", 0, "KEY", "only the row with this key", NULL},
     {"day", 0, "DAY", "only of this day: 2026-11-21 (UTC)", NULL},
     {"status", 0, "STATUS", "only init, running or done", "init running done"},

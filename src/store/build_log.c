@@ -89,12 +89,13 @@ static void fill_build(struct arena *a, const struct str *cells, void *element)
         .ended_ms = (int64_t)row_number(cells[9]),
         .mappings = arena_copy(a, cells[10]),
         .settings = arena_copy(a, cells[11]),
+        .id = row_number(cells[12]),
     };
 }
 
 #define SELECT_BUILD(mappings, settings)                                               \
     "SELECT index_name, version, table_name, kind, parameters, nodes, outcome, error," \
-    " begun_ms, ended_ms, " mappings ", " settings " FROM build_log"
+    " begun_ms, ended_ms, " mappings ", " settings ", id FROM build_log"
 
 static bool select_build(struct store *s, struct arena *a, const struct version_name *v,
                          struct stored_build *out, bool *found, struct err *err)

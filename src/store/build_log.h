@@ -35,6 +35,7 @@ struct store;
 #define BUILD_RESET       "reset" /* a person ended it, or no definition names its index */
 
 struct stored_build {
+    uint64_t id; /* assigned by the store; later ones have higher ones */
     struct version_name version;
     struct str table;      /* "shop.orders" */
     struct str kind;       /* "create", a person's; "rebuild" */

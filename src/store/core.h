@@ -123,6 +123,9 @@ bool store_write_parts(struct store *s, struct stored_job *parts, size_t n,
 /* As store_put_fan_outs(); whoever began the transaction owns their source. */
 bool store_write_fan_outs(struct store *s, const struct stored_fan_out *jobs, size_t n,
                           struct err *err) MUST_CHECK;
+/* Whole tables that the run took, and that an index shows as they were, wait again. */
+bool store_write_unbuilt(struct store *s, uint64_t run, int64_t now_ms,
+                         struct err *err) MUST_CHECK;
 bool store_write_effects(struct store *s, const struct definition_effects *e,
                          struct err *err) MUST_CHECK;
 bool store_write_value(struct store *s, struct str name, struct str value,

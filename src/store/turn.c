@@ -58,16 +58,27 @@ static void fill_name(struct arena *a, const struct str *cells, void *element)
         (struct version_name){arena_copy(a, cells[0]), row_number(cells[1])};
 }
 
+/* A build is to come for a delayed table that was changed as a whole. */
+static bool shows_old_tables(struct store *s, const struct version_name *v, bool *does,
+                             struct err *err)
+{
+    static const char sql[] = "SELECT 1 FROM snapshot_lead WHERE place = 0 AND index_name = ?"
+                              " AND version = ? LIMIT 1";
+
+    return has_row(s, sql, BINDS(TEXT(v->index), NUMBER(v->number)), does, err);
+}
+
 static bool leave(struct store *s, const struct version_name *v, const struct follower *f,
                   uint64_t *n_kept, struct err *err)
 {
-    bool is_available;
+    bool is_available, is_outdated;
 
-    if (!store_is_in_state(s, v, "available", &is_available, err))
+    if (!store_is_in_state(s, v, "available", &is_available, err) ||
+        !shows_old_tables(s, v, &is_outdated, err))
         return false;
     if (*n_kept >= f->keep.versions)
         return store_write_history(s, v, STR(""), f->at_ms, err);
-    if (is_available && !f->is_current)
+    if (is_outdated || (is_available && !f->is_current))
         return store_write_history(s, v, STR("its table was stopped, or to be built again"),
                                    f->at_ms, err);
     ++*n_kept;

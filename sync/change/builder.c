@@ -272,7 +272,9 @@ static struct table_stops stops_at(struct builder *b, uint64_t version)
                                 .writer = b->writer,
                                 .file = b->place.file,
                                 .version = version,
-                                .away = &b->away};
+                                .away = &b->away,
+                                .put_off = b->opt.put_off_table,
+                                .ctx = b->opt.ctx};
 }
 
 /* A read of a table after DDL must see the DDL's result. */

@@ -18,6 +18,7 @@
 #include "sync/checkpoint/progress.h"
 #include "sync/decode/ddl.h"
 #include "sync/delivery/delivery.h"
+#include "sync/routing/compile.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,6 +52,7 @@ struct builder_options {
     /* Stop a table; durable on return.  On the builder thread. */
     void (*stop_table)(void *ctx, struct target *target, const char *reason,
                        const char *way_out); /* a table_stop_fn */
+    table_put_off_fn put_off_table;          /* on the builder thread */
     /* Record that a row makes no document; durable on return. */
     void (*dead)(void *ctx, const struct dead_letter_note *note);
     /*

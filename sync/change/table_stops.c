@@ -9,6 +9,7 @@
 #include "sync/routing/routing.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define REBUILD "millrace index create"
 
@@ -31,6 +32,37 @@ void table_stops_all(const struct table_stops *s, const char *reason)
 
     for (size_t i = 0; s->routing != NULL && map_next(s->routing->by_name, &i, &key, &value);)
         table_stops_one(s, value, reason);
+}
+
+/* ---- delayed tables ---- */
+
+/* What is built again for the table's own documents shows its rows anew, too. */
+static bool is_own(const struct watched *w, const struct target *target)
+{
+    for (size_t i = 0; i < w->n_uses; i++)
+        if (w->uses[i].delayed.len == 0 && strcmp(w->uses[i].target->index, target->index) == 0)
+            return true;
+    return false;
+}
+
+/* A version that is stopped is built again anyway. */
+static bool put_off(const struct table_stops *s, const struct watched *w, const struct use *u,
+                    const char *reason)
+{
+    const struct reading *reading = u->target->plan;
+
+    return u->delayed.len > 0 && !is_own(w, u->target) &&
+           !__atomic_load_n(&reading->stopped, __ATOMIC_RELAXED) &&
+           s->put_off(s->ctx,
+                      &(struct table_put_off){u->target, u->delayed, reason, s->version});
+}
+
+/* The table's rows have changed: documents that show a delayed one wait for a run. */
+static void renew_uses(const struct table_stops *s, const struct watched *w, const char *reason)
+{
+    for (size_t i = 0; i < w->n_uses; i++)
+        if (!put_off(s, w, &w->uses[i], reason))
+            change_writer_stop(s->writer, w->uses[i].target, reason, NULL);
 }
 
 static const struct watched *find_watched(const struct table_stops *s, struct str database,
@@ -67,6 +99,14 @@ static bool is_swapped(const struct table_stops *s, const struct ddl *ddl,
     return false;
 }
 
+/* Of a table that is there, under its name; a new routing follows a change of its shape. */
+static bool only_changes_rows(const struct ddl *ddl, const struct ddl_table *t)
+{
+    return t->new_table.ptr == NULL &&
+           (ddl->kind == DDL_TRUNCATE_TABLE || ddl->kind == DDL_ALTER_TABLE ||
+            ddl->kind == DDL_CREATE_TABLE);
+}
+
 static void stop_named(const struct table_stops *s, const struct ddl *ddl,
                        const struct ddl_table *t)
 {
@@ -77,7 +117,9 @@ static void stop_named(const struct table_stops *s, const struct ddl *ddl,
 
     snprintf(reason, sizeof(reason), "%s of %" STR_FMT ".%" STR_FMT " at %s", what,
              STR_ARG(t->database), STR_ARG(t->table), s->file);
-    if (w != NULL && !is_swapped(s, ddl, w))
+    if (w != NULL && only_changes_rows(ddl, t))
+        renew_uses(s, w, reason);
+    else if (w != NULL && !is_swapped(s, ddl, w))
         stop_uses(s, w, reason, NULL);
     if (renamed != NULL && !is_swapped(s, ddl, renamed))
         stop_uses(s, renamed, reason, NULL);
@@ -135,8 +177,8 @@ static void stop_changed(const struct table_stops *s, const struct ddl_table *t)
 }
 
 /*
- * DDL that empties, drops or swaps rows stops the table.  Comparing shapes finds all other
- * effects of a shape change (version_fit_fn).
+ * DDL that empties, drops or swaps rows stops the table, or what shows it waits for a run.
+ * Comparing shapes finds all other effects of a shape change (version_fit_fn).
  */
 void table_stops_by_ddl(const struct table_stops *s, const struct ddl *ddl)
 {

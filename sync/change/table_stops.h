@@ -1,7 +1,8 @@
 /*
  * Stop tables that the log no longer describes: after statements that change rows without row
  * events, and for rows that cannot be read any more.  A table stopped by DDL may be rebuilt
- * automatically.
+ * automatically.  What shows a delayed table, which such a statement
+ * changed, waits for a run instead.
  *
  * @thread the builder's
  */
@@ -9,6 +10,7 @@
 #define SYNC_CHANGE_TABLE_STOPS_H
 
 #include "src/base/base.h"
+#include "sync/routing/compile.h"
 
 #include <stdint.h>
 
@@ -32,6 +34,8 @@ struct table_stops {
     const char *file;
     uint64_t version;
     struct table_away *away;
+    table_put_off_fn put_off;
+    void *ctx; /* of put_off */
 };
 
 /* Handle a statement outside transactions that is not temporary. */

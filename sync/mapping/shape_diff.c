@@ -31,19 +31,77 @@ struct shape_object {
     size_t n_columns;
     struct str conditions[2]; /* SQL that may name any column */
     const struct schema *was, *is;
+    bool is_root;
     bool *named; /* parallel to the columns of `is`: an expression that counts names them */
 };
+
+/* ---- what is noted ---- */
+
+bool shape_diff_is_later(const struct shape_diff *diff, struct str table)
+{
+    for (size_t i = 0; i < diff->n_later; i++)
+        if (str_equal(str_from(diff->later[i].table), table))
+            return true;
+    return false;
+}
+
+static bool is_delayed(const struct shape_differ *f, const struct shape_object *o)
+{
+    const struct table_definition *t = o->is_root || f->event == NULL || f->event->now == NULL
+                                           ? NULL
+                                           : definitions_table(f->event->now, o->table);
+
+    return t != NULL && t->delayed && o->table.len < sizeof(f->out->later[0].table);
+}
+
+/* Where the reason of a change goes; NULL: it is known already. */
+static char *room_for(struct shape_differ *f, enum shape_change change,
+                      const struct shape_object *o)
+{
+    if (change == SHAPE_CHANGED && is_delayed(f, o)) {
+        if (shape_diff_is_later(f->out, o->table))
+            return NULL;
+        if (f->out->n_later < SHAPE_LATER_MAX) {
+            struct shape_later *l = &f->out->later[f->out->n_later++];
+
+            memcpy(l->table, o->table.ptr, o->table.len);
+            return l->reason;
+        }
+    }
+    if (change <= f->out->change)
+        return NULL;
+    f->out->change = change;
+    return f->out->reason;
+}
+
+static void put_reason(char *room, const struct shape_object *o, struct str column,
+                       const char *what)
+{
+    snprintf(room, sizeof(((struct shape_diff *)0)->reason), "column `%.*s` of %.*s %s",
+             column.len < 64 ? (int)column.len : 64, column.ptr,
+             o->table.len < 130 ? (int)o->table.len : 130, o->table.ptr, what);
+}
 
 static void note(struct shape_differ *f, enum shape_change change, const struct shape_object *o,
                  struct str column, const char *what)
 {
-    if (change <= f->out->change)
-        return;
-    f->out->change = change;
-    snprintf(f->out->reason, sizeof(f->out->reason), "column `%.*s` of %.*s %s",
-             column.len < 64 ? (int)column.len : 64, column.ptr,
-             o->table.len < 130 ? (int)o->table.len : 130, o->table.ptr, what);
+    char *room = room_for(f, change, o);
+
+    if (room != NULL)
+        put_reason(room, o, column, what);
 }
+
+/* The field is another one, so documents cannot be written until the index is built again. */
+static void note_field(struct shape_differ *f, const struct shape_object *o, struct str column,
+                       const char *what)
+{
+    if (f->out->change >= SHAPE_CHANGED)
+        return;
+    f->out->change = SHAPE_CHANGED;
+    put_reason(f->out->reason, o, column, what);
+}
+
+/* ---- objects ---- */
 
 static const struct column *find_column(const struct schema *s, struct str name)
 {
@@ -99,11 +157,17 @@ static void compare_column(struct shape_differ *f, struct shape_object *o, struc
         return;
     if (is->generated)
         name_columns(o, is->expression);
-    if (!value_change_keeps_text(was, is))
+
+    const bool is_other_field =
+        is_shown && (d == NULL || d->type.len == 0) &&
+        strcmp(field_default_type(was, &any), field_default_type(is, &any)) != 0;
+
+    if (!value_change_keeps_text(was, is) && is_other_field)
+        note_field(f, o, name, "changed its values");
+    else if (!value_change_keeps_text(was, is))
         note(f, SHAPE_CHANGED, o, name, "changed its values");
-    else if (is_shown && (d == NULL || d->type.len == 0) &&
-             strcmp(field_default_type(was, &any), field_default_type(is, &any)) != 0)
-        note(f, SHAPE_CHANGED, o, name, "changed its type, which maps to another field type");
+    else if (is_other_field)
+        note_field(f, o, name, "changed its type, which maps to another field type");
     else if (!is_shown && !value_change_keeps_collation(was, is))
         note(f, SHAPE_CHANGED, o, name,
              "compares differently now, and the definition selects "
@@ -259,12 +323,12 @@ static bool only_adds(const struct ddl *ddl)
 static void note_statement(struct shape_differ *f, const struct shape_object *o,
                            const char *what)
 {
-    if (f->out->change >= SHAPE_CHANGED)
+    char *room = room_for(f, SHAPE_CHANGED, o);
+
+    if (room == NULL)
         return;
-    f->out->change = SHAPE_CHANGED;
-    snprintf(f->out->reason, sizeof(f->out->reason), "%s of %.*s %s",
-             ddl_kind_name(f->event->ddl->kind), o->table.len < 130 ? (int)o->table.len : 130,
-             o->table.ptr, what);
+    snprintf(room, sizeof(f->out->reason), "%s of %.*s %s", ddl_kind_name(f->event->ddl->kind),
+             o->table.len < 130 ? (int)o->table.len : 130, o->table.ptr, what);
 }
 
 /* Tables of other servers may have the same names. */
@@ -397,6 +461,7 @@ static void compare_relations(struct shape_differ *f, struct shape_object *outer
 static void compare_table(struct shape_differ *f, const struct table_definition *t)
 {
     struct shape_object o = {.table = t->table,
+                             .is_root = true,
                              .all_columns = t->all_columns,
                              .columns = t->columns,
                              .n_columns = t->n_columns,

@@ -26,9 +26,18 @@ enum shape_change {
     SHAPE_KEY,     /* documents get other ids */
 };
 
+/* A delayed table, by which documents of existing rows change. */
+struct shape_later {
+    char table[256]; /* "shop.label" */
+    char reason[256];
+};
+#define SHAPE_LATER_MAX 4 /* what further ones change is not delayed */
+
 struct shape_diff {
-    enum shape_change change;
-    char reason[256]; /* the first column that causes the change; "" for SHAPE_SAME */
+    enum shape_change change; /* but for later */
+    char reason[256];         /* the first column that causes the change; "" for SHAPE_SAME */
+    struct shape_later later[SHAPE_LATER_MAX];
+    size_t n_later;
 };
 
 struct shape_find {
@@ -44,11 +53,14 @@ struct shape_event {
     bool hidden;           /* with an earlier statement, it did more than the shapes show */
     bool filling; /* the version is being built: it may contain rows from before the statement,
                      and rows of the log in the old form */
+    const struct definitions *now; /* say which tables are delayed; NULL: none is */
 };
 
 /* event may be NULL. */
 struct shape_diff shape_diff_make(const struct definitions *d, const struct table_definition *t,
                                   const struct shape_find *was, const struct shape_find *is,
                                   const struct shape_event *event);
+/* Whether the table is one of diff->later. */
+bool shape_diff_is_later(const struct shape_diff *diff, struct str table);
 
 #endif

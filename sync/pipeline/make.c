@@ -57,6 +57,17 @@ static void on_stop(void *ctx, struct target *target, const char *reason, const 
     stop_others(p, target->index);
 }
 
+static bool on_put_off(void *ctx, const struct table_put_off *what)
+{
+    struct pipeline *p = MAGIC_CAST(pipeline, ctx);
+    bool is;
+
+    if (p->opt.put_off_table(p->opt.ctx, str_from(p->topic), what, &is))
+        return is;
+    pipeline_discard(p);
+    return true;
+}
+
 static void on_dead(void *ctx, const struct dead_letter_note *note)
 {
     struct pipeline *p = MAGIC_CAST(pipeline, ctx);
@@ -343,6 +354,7 @@ static void make_builder(struct pipeline *p)
                                                        .fan_out = p->fan_out,
                                                        .ctx = p,
                                                        .stop_table = on_stop,
+                                                       .put_off_table = on_put_off,
                                                        .dead = on_dead,
                                                        .on_ddl = on_ddl,
                                                        .wait_committed = wait_committed,

@@ -66,6 +66,9 @@ struct pipeline_options {
      */
     bool (*stop_table)(void *ctx, struct target *target, const char *reason,
                        const char *way_out);
+    /* As a table_put_off_fn, which sets *is; topic: the pipeline's. */
+    bool (*put_off_table)(void *ctx, struct str topic, const struct table_put_off *what,
+                          bool *is);
     bool (*dead)(void *ctx, const struct dead_letter_note *note);
     version_fit_fn fit; /* this and kept: on the builder's thread; may block */
     version_kept_fn kept;

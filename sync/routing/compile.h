@@ -56,6 +56,19 @@ struct version_spec **version_specs_copy(const struct version_spec *const *specs
 typedef void (*table_stop_fn)(void *ctx, struct target *target, const char *reason,
                               const char *way_out);
 
+/* A statement changed rows, without events, of a delayed table that documents show. */
+struct table_put_off { /* all borrowed */
+    struct target *target;
+    struct str table;   /* "shop.label" */
+    const char *reason; /* "truncate table of shop.label at binlog.000007" */
+    uint64_t version;   /* of the statement */
+};
+/*
+ * Have all documents of the index version wait for a run; durable on return.  Returns false if
+ * the version must be stopped instead.
+ */
+typedef bool (*table_put_off_fn)(void *ctx, const struct table_put_off *what);
+
 /* A topic's tables as they are now, and the statement just read (NULL for none). */
 struct tables_now {
     struct str topic;

@@ -116,7 +116,7 @@ store_tests = \
 check_PROGRAMS += %D%/test_store %D%/test_store_faults %D%/test_store_log
 TESTS          += $(store_tests)
 EXTRA_DIST     += $(store_tests) %D%/store_v1.sqlite.sql %D%/store_v1.mysql.sql
-tests_component_test_store_SOURCES      = %D%/test_store.c %D%/store_builds.c %D%/store_snapshot.c %D%/store_midnights.c %D%/store_retired.c %D%/store_turns.c %D%/store_fan_outs.c %D%/store_gone.c %D%/store_kept_searches.c %D%/store_owned.c %D%/store_purged.c \
+tests_component_test_store_SOURCES      = %D%/test_store.c %D%/store_builds.c %D%/store_snapshot.c %D%/store_whole_table.c %D%/store_midnights.c %D%/store_retired.c %D%/store_turns.c %D%/store_fan_outs.c %D%/store_gone.c %D%/store_kept_searches.c %D%/store_owned.c %D%/store_purged.c \
 	%D%/store_build_log.c %D%/store_letters.c %D%/store_followed.c %D%/store_told.c %D%/store_wishes.c \
 	%D%/store_parts.h
 tests_component_test_store_LDADD        = libstorerig.a $(LDADD)

@@ -13,6 +13,7 @@
 #include "src/store/later/midnight.h"
 #include "src/store/later/purged.h"
 #include "src/store/later/snapshot.h"
+#include "src/store/later/whole_table.h"
 #include "src/store/reset.h"
 #include "src/store/retired.h"
 #include "src/store/told.h"
@@ -101,6 +102,7 @@ static const struct snapshot_change a_snapshot = {
     .row = {.op = {"update", 6}, .row_id = {"1", 1}},
     .lead = {.index = {"orders", 6}, .version = 1}};
 static struct snapshot_run a_run = {.id = 1};
+static const struct builds_end no_builds;
 static const struct snapshot_release a_release = {.jobs = &a_fan_out, .n_jobs = 1};
 static const struct stored_purged a_purged = {
     .topic = {"shop", 4}, .index = {"orders_v1", 9}, .doc_id = {"1", 1}, .times = 1};
@@ -152,6 +154,8 @@ CALL(delete_purged_index, CONCRETE, err)
 CALL(release_snapshots, snapshot_owner(), &a_run, &a_release, err)
 CALL(forget_part, snapshot_owner(), 1, err)
 CALL(end_snapshot_run, snapshot_owner(), 1, 1, err)
+CALL(ask_builds, snapshot_owner(), &a_run, &a_rebuild, 1, err)
+CALL(end_builds, snapshot_owner(), &a_run, &no_builds, err)
 CALL(put_gone, gone_owner(), &a_gone, 1, err)
 CALL(keep_searches, kept_search_owner(), &a_kept_search, 1, err)
 CALL(end_gone, gone_owner(), &a_gone, 1, err)
@@ -385,6 +389,8 @@ static const struct {
     {"delete_purged_index", call_delete_purged_index, OWNER},
     {"put_snapshots", call_put_snapshots, OWNER},
     {"begin_snapshot_run", call_begin_snapshot_run, OWNER},
+    {"ask_builds", call_ask_builds, OWNER},
+    {"end_builds", call_end_builds, OWNER},
     {"release_snapshots", call_release_snapshots, OWNER},
     {"forget_part", call_forget_part, OWNER},
     {"end_snapshot_run", call_end_snapshot_run, OWNER},
@@ -487,13 +493,23 @@ static void look_at_header(const char *name)
 
 static void every_call_of_the_headers_is_known(void **state)
 {
-    static const char *const headers[] = {
-        "store",         "later/midnight", "later/snapshot",
-        "build_log",     "change",         "owned",
-        "later/fan_out", "later/gone",     "later/kept_search",
-        "later/purged",  "reset",          "retired",
-        "told",          "turn",           "waiting",
-        "wish"};
+    static const char *const headers[] = {"store",
+                                          "later/midnight",
+                                          "later/snapshot",
+                                          "build_log",
+                                          "change",
+                                          "owned",
+                                          "later/fan_out",
+                                          "later/gone",
+                                          "later/kept_search",
+                                          "later/purged",
+                                          "reset",
+                                          "retired",
+                                          "told",
+                                          "turn",
+                                          "waiting",
+                                          "wish",
+                                          "later/whole_table"};
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(headers); i++)

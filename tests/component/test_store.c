@@ -390,11 +390,23 @@ int main(int argc, char **argv)
         STORE_TEST(the_log_gives_the_newest_first),
     };
     static const struct test_part own = {tests, ARRAY_LEN(tests)};
-    const struct test_part *const parts[] = {
-        &own,          &store_midnights,     &store_snapshots, &store_build_log,
-        &store_builds, &store_retired,       &store_turns,     &store_fan_outs,
-        &store_gone,   &store_kept_searches, &store_letters,   &store_owned,
-        &store_purged, &store_wishes,        &store_told,      &store_followed};
+    const struct test_part *const parts[] = {&own,
+                                             &store_midnights,
+                                             &store_snapshots,
+                                             &store_whole_tables,
+                                             &store_build_log,
+                                             &store_builds,
+                                             &store_retired,
+                                             &store_turns,
+                                             &store_fan_outs,
+                                             &store_gone,
+                                             &store_kept_searches,
+                                             &store_letters,
+                                             &store_owned,
+                                             &store_purged,
+                                             &store_wishes,
+                                             &store_told,
+                                             &store_followed};
     size_t n;
     struct CMUnitTest *all = join_parts(parts, ARRAY_LEN(parts), &n);
     const int failed = store_rig_run(argc, argv, all, n, all, n);

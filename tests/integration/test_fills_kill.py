@@ -87,6 +87,20 @@ def run_delayed(m, node, point):
         m.w.db.sql(f"UPDATE {m.kind} SET name = 'turn {m.turn}' WHERE id = {m.turn % 50}")
         m.other(node).command("delayed", "run", m.kind, ok=None)
     m.wait_dead(node, point, change)
+    is_run(m, node)
+
+
+def run_whole(m, node, point):
+    """The delayed table is changed as a whole: its run has the index built that shows it."""
+    m.turn += 1
+    rows = ", ".join(f"({i}, 'whole {m.turn} {i}')" for i in range(50))
+    m.w.db.sql(f"TRUNCATE TABLE {m.kind}", f"INSERT INTO {m.kind} VALUES {rows}")
+    m.wait_dead(node, point, lambda: m.other(node).command("delayed", "run", m.kind, ok=None))
+    is_run(m, node)
+    m.versions = m.version()
+
+
+def is_run(m, node):
     wait_until("the other node has the topic", lambda: m.owners().get(m.schemas[0]) == [m.other(node).config["node_name"]], 60)
     wait_until("what was changed is read", m.other(node).has_done_all, 60)
     wait_until("what waits is run", lambda: m.other(node).command("delayed", "run", m.kind, "--wait", ok=None).returncode == 0, 90, 0.2)
@@ -101,7 +115,7 @@ POINTS = {
     "chunk_saved": (build, False, 4), "bucket_ended": (build, False, 3), "bucket_returned": (give_back, False, 1),
     "build_filled": (build, True, 1), "build_counted": (build, True, 1), "alias_moved": (build, True, 1), "version_promoted": (build, True, 1),
     "snapshot_stored": (run_delayed, True, 2), "delayed_begun": (run_delayed, True, 2), "delayed_put": (run_delayed, True, 2),
-    "delayed_ended": (run_delayed, True, 2),
+    "delayed_ended": (run_delayed, True, 2), "table_put_off": (run_whole, True, 1), "delayed_asked": (run_whole, True, 1),
 }
 
 

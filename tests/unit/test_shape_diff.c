@@ -72,7 +72,12 @@ static struct shape_diff diff_by(const char *table, struct tables is,
         fail_msg("%s", problems_get(problems, 0)->message.ptr);
 
     const struct shape_find was = {fake_find_schema, &then}, find = {fake_find_schema, &now};
-    const struct shape_diff found = shape_diff_make(d, &d->tables[0], &was, &find, event);
+    struct shape_event by = event == NULL ? (struct shape_event){0} : *event;
+
+    by.now = d;
+
+    const struct shape_diff found = shape_diff_make(d, definitions_table(d, STR("d.orders")),
+                                                    &was, &find, event == NULL ? NULL : &by);
 
     definitions_unref(d);
     problems_free(problems);
@@ -126,6 +131,44 @@ static void assert_item(const char *table, const char *item, enum shape_change c
 
     if (d.change != change || strstr(d.reason, column) == NULL)
         fail_msg("{%s} with (%s): %d, %s", table, item, (int)d.change, d.reason);
+}
+
+/* Of orders, whose delayed items have these columns now. */
+static struct shape_diff diff_delayed(const char *item)
+{
+    static const struct shape_event event = {.ddl = NULL};
+
+    return diff_by(ITEMS "}\n  - {table: d.item, delayed: true", (struct tables){.item = item},
+                   &event);
+}
+
+static void assert_later(const char *item, const char *reason)
+{
+    const struct shape_diff d = diff_delayed(item);
+
+    assert_int_equal(d.change, SHAPE_SAME);
+    assert_int_equal(d.n_later, 1);
+    assert_true(shape_diff_is_later(&d, STR("d.item")));
+    assert_false(shape_diff_is_later(&d, STR("d.orders")));
+    assert_non_null(strstr(d.later[0].reason, reason));
+}
+
+static void what_a_delayed_table_changes_is_later_but_for_other_fields(void **state)
+{
+    (void)state;
+    assert_later(ITEM "; note int DEFAULT", "`note` of d.item");
+    assert_later("id int NOT NULL; order_id int", "`qty` of d.item is gone");
+    assert_later(ITEM "; a int DEFAULT; b int DEFAULT", "`a`"); /* once */
+    assert_int_equal(diff_delayed(ITEM "; note text").change, SHAPE_ADDED);
+    assert_int_equal(diff_delayed(ITEM "; note text").n_later, 0);
+    assert_int_equal(diff_delayed("id int NOT NULL; order_id int; qty text").change,
+                     SHAPE_CHANGED);
+
+    const struct shape_diff own =
+        diff_by(ALL ", delayed: true", (struct tables){.orders = ORDERS "; note int DEFAULT"},
+                &(struct shape_event){.ddl = NULL});
+
+    assert_true(own.change == SHAPE_CHANGED && own.n_later == 0);
 }
 
 static void what_is_as_it_was_asks_for_nothing(void **state)
@@ -471,6 +514,7 @@ int main(void)
         cmocka_unit_test(a_key_that_is_not_shown_puts_related_rows_in_order),
         cmocka_unit_test(rows_without_a_key_are_in_the_order_of_their_columns),
         cmocka_unit_test(another_key_names_documents_anew_and_orders_related_rows),
+        cmocka_unit_test(what_a_delayed_table_changes_is_later_but_for_other_fields),
         cmocka_unit_test(a_name_that_goes_to_another_column_changes_rows),
         cmocka_unit_test(what_may_change_rows_begins_a_build_anew),
     };

@@ -5,4 +5,5 @@ libmillrace_a_SOURCES += \
 	%D%/kept_search.c %D%/kept_search.h \
 	%D%/midnight.c %D%/midnight.h \
 	%D%/purged.c %D%/purged.h \
-	%D%/snapshot.c %D%/snapshot_list.c %D%/snapshot.h
+	%D%/snapshot.c %D%/snapshot_list.c %D%/snapshot.h \
+	%D%/whole_table.c %D%/whole_table.h

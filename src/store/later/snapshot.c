@@ -5,6 +5,7 @@
 #include "src/base/arena.h"
 #include "src/base/buf.h"
 #include "src/store/core.h"
+#include "src/store/later/whole_table.h"
 #include "src/store/store.h"
 
 #include <assert.h>
@@ -95,7 +96,8 @@ static bool find_ids(struct store *s, struct arena *a, const struct snapshot_put
 {
     static const char sql[] =
         "SELECT id, op, row_id FROM snapshot WHERE topic = ? AND table_name = ?"
-        " AND op IN ('insert', 'update', 'delete') AND day = ? AND status = 'init'"
+        " AND op IN ('insert', 'update', 'delete', '" WHOLE_TABLE_OP "') AND day = ?"
+        " AND status = 'init'"
         " AND row_id IN (" ROWS_ASKED "){lock}";
     struct row_list list = ROW_LIST(a, struct id_of_row, fill_id);
     struct bind binds[3 + ROWS_AT_ONCE] = {TEXT(p->owner.topic), TEXT(p->table), TEXT(day)};
@@ -185,6 +187,8 @@ static void fill_run(struct arena *a, const struct str *cells, void *element)
         .n_done = row_number(cells[8]),
         .created_ms = (int64_t)row_number(cells[9]),
         .updated_ms = (int64_t)row_number(cells[10]),
+        .builds = row_number(cells[11]),
+        .builds_after = row_number(cells[12]),
     };
 }
 
@@ -193,7 +197,8 @@ static bool select_runs(struct store *s, struct arena *a, struct str topic,
 {
     static const char sql[] =
         "SELECT id, topic, table_name, one, after_id, level, level_after, n_all, n_done,"
-        " created_ms, updated_ms FROM snapshot_run WHERE ? = '' OR topic = ? ORDER BY id";
+        " created_ms, updated_ms, builds, builds_after FROM snapshot_run"
+        " WHERE ? = '' OR topic = ? ORDER BY id";
     struct row_list list = ROW_LIST(a, struct snapshot_run, fill_run);
     const bool ok = store_select(s, sql, BINDS(TEXT(topic), TEXT(topic)), &list.sink, err);
 
@@ -418,7 +423,8 @@ bool store_release_snapshots(struct store *s, const struct snapshot_owner *owner
                              struct err *err)
 {
     static const char forget[] =
-        "DELETE FROM snapshot_lead WHERE snapshot > ? AND snapshot <= ? AND snapshot IN"
+        "DELETE FROM snapshot_lead WHERE snapshot > ? AND snapshot <= ? AND place <> 0"
+        " AND snapshot IN"
         " (SELECT id FROM snapshot WHERE run = ? AND status = 'running' AND id > ?"
         " AND id <= ?)";
 
@@ -473,7 +479,8 @@ static bool end_run(struct store *s, uint64_t run, int64_t now_ms, struct err *e
                                " WHERE run = ? AND status = 'running' AND id > ? AND id <= ?";
     struct id_range ids;
 
-    return find_range(s, range, BINDS(NUMBER(run)), &ids, err) &&
+    return store_write_unbuilt(s, run, now_ms, err) &&
+           find_range(s, range, BINDS(NUMBER(run)), &ids, err) &&
            run_by_ids(s, way, BINDS(NUMBER(run)), &ids, err) &&
            run_by_ids(s, done, BINDS(NUMBER(now_ms), NUMBER(run)), &ids, err) &&
            store_run(s, "DELETE FROM snapshot_run WHERE id = ?", BINDS(NUMBER(run)), err);

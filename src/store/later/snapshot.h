@@ -40,13 +40,13 @@ struct stored_snapshot {
     uint64_t id;       /* assigned by the store */
     struct str topic;  /* whose log has the change */
     struct str table;  /* "shop.label" */
-    struct str op;     /* insert, update, delete */
+    struct str op;     /* insert, update, delete; WHOLE_TABLE_OP (whole_table.h) */
     struct str row_id; /* the row's key, as text */
     struct str day;    /* "2026-11-27", UTC */
     struct str status;
     uint64_t run;        /* that took it; 0: none */
     uint64_t version;    /* of the last change, in its topic's log */
-    struct str row_json; /* the row as it was, of a delete; else empty */
+    struct str row_json; /* the row as it was, of a delete; of a whole table, why; else empty */
     int64_t created_ms, updated_ms;
 };
 
@@ -109,6 +109,8 @@ struct snapshot_run {
     uint64_t level;
     struct str level_after;
     uint64_t n_all, n_done; /* snapshots */
+    uint64_t builds;        /* enum run_builds (whole_table.h) ... */
+    uint64_t builds_after;  /* ... and the last build that was logged when it asked */
     int64_t created_ms, updated_ms;
 };
 /*
@@ -146,8 +148,8 @@ struct snapshot_release {
 };
 /*
  * Put jobs and parts, and save where the run then is.  If that is behind more snapshots, their
- * leads are forgotten, unless they stay as they are.  ERR_STOP: the run has ended, or the topic
- * has another owner.
+ * leads are forgotten, unless they stay as they are, or are of whole tables.  ERR_STOP: the run
+ * has ended, or the topic has another owner.
  */
 bool store_release_snapshots(struct store *s, const struct snapshot_owner *owner,
                              const struct snapshot_run *at, const struct snapshot_release *what,
@@ -161,7 +163,10 @@ bool store_count_released(struct store *s, struct str topic, struct str table, i
 /* Forget a part of the owner's run, and its term. */
 bool store_forget_part(struct store *s, const struct snapshot_owner *owner, uint64_t job,
                        struct err *err) MUST_CHECK;
-/* All that the run took is done, and so is the run; its parts are forgotten. */
+/*
+ * All that the run took is done, and so is the run; its parts are forgotten.  But whole tables
+ * that an index still shows as they were wait again.
+ */
 bool store_end_snapshot_run(struct store *s, const struct snapshot_owner *owner, uint64_t run,
                             int64_t now_ms, struct err *err) MUST_CHECK;
 
@@ -173,7 +178,10 @@ bool store_prune_snapshots(struct store *s, int64_t before_ms, struct err *err) 
 
 /* ---- what shows them ---- */
 
-/* A place in the documents of a version where snapshots wait. */
+/*
+ * A place in the documents of a version where snapshots wait; or a whole table (whole_table.h),
+ * which then is the member.
+ */
 struct snapshot_place {
     struct str member;
     uint32_t place;

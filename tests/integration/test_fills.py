@@ -398,6 +398,29 @@ def test_buckets_by_mod_say_what_they_read_and_go_on_elsewhere_from_their_cursor
     m.ends_well()
 
 
+class Hidden(Timed):
+    """No document shows the times."""
+
+    def definitions(self):
+        made = super().definitions()
+        made["tables"][0]["columns"] = ["id", "a"]
+        return made
+
+
+def test_rows_that_move_between_buckets_are_there_though_their_documents_show_nothing_of_it(w):
+    m = Hidden(w, rows=6000, nodes=2, topics=2).start()
+    for n, by in enumerate(("column", "mod"), 2):
+        m.create("--buckets", "12", "--rate", "600", *(["--buckets-by", by] if by == "mod" else []))
+        wait_until("some are done and others not", lambda: m.buckets("done") and (m.buckets("running") or m.buckets("init")), 60, 0.02)
+        m.w.db.sql(f"UPDATE {m.big} SET at = NULL WHERE id % 3 = 0", f"UPDATE {m.big} SET at = COALESCE(at, '2024-01-01') + INTERVAL 1 SECOND WHERE id % 3 = 1")
+        m.set_rate(0)
+        m.wait_over()
+        m.equal()
+        if m.version() != n:
+            raise Failed(f"version {m.version()}: {m.log()}")
+    m.end()
+
+
 def test_buckets_by_mod_of_a_table_without_a_time_to_divide_by_are_refused(w):
     m = Fills(w, rows=10, nodes=1, topics=1).start()
     said = m.nodes[0].command("index", "create", m.big, "--buckets-by", "mod", ok=(1,)).stderr

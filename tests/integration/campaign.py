@@ -243,7 +243,7 @@ POINTS = {
     "exchange_compared": (exchange, 2, 2), "exchange_ended": (exchange, 2, 2),
     "xa_spilled": (prepare, 2, 6), "epoch_stored": (lose_log, 1, 1),
 }
-ELSEWHERE = {"verify_listed": "test_verify_faults", "verify_repaired": "test_verify_faults",
+ELSEWHERE = {"parts_done": "test_delayed_nodes", "verify_listed": "test_verify_faults", "verify_repaired": "test_verify_faults",
              "definitions_replaced": "test_retired", "version_dropped": "test_retired", "topic_stopped": "test_retired",
              "build_judged": "test_worse", "version_parked": "test_worse", "version_resumed": "test_worse",
              "letters_discarded": "test_retired", "return_ordered": "test_rollback", "alias_returned": "test_rollback",

@@ -28,7 +28,7 @@ static void put_run(struct coordinator *co, struct json_writer *w, struct str id
     const int64_t left = job_remaining_s(&pace, r->n_done, r->n_all);
     struct buf why = {0};
 
-    delayed_runs_append_why(co->delayed, r->topic, &why);
+    coordinator_append_delayed_why(co, r->topic, &why);
     json_open_object(w);
     json_put_string(w, STR("id"), id);
     json_put_cstr(w, STR("kind"), "delayed");

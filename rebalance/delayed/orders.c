@@ -79,8 +79,7 @@ static void append_run(struct coordinator *co, struct json_writer *w,
 {
     struct buf why = {0};
 
-    if (coordinator_owns(co, r->topic))
-        delayed_runs_append_why(co->delayed, r->topic, &why);
+    coordinator_append_delayed_why(co, r->topic, &why);
     json_open_object(w);
     json_put_u64(w, STR("run"), r->id);
     json_put_string(w, STR("topic"), r->topic);

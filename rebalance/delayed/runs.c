@@ -8,13 +8,16 @@
 #include "rebalance/state/owned.h"
 #include "rebalance/state/runs.h"
 #include "rebalance/state/turns.h"
+#include "rebalance/watch/store_watch.h"
 
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
 #include "src/base/log.h"
 #include "src/base/map.h"
 #include "src/base/mem.h"
+#include "src/format/json.h"
 #include "src/store/store.h"
+#include "src/store/told.h"
 #include "sync/read/stall_watchdog.h"
 
 #include <inttypes.h>
@@ -81,6 +84,23 @@ void delayed_runs_append_why(struct delayed_runs *all, struct str topic, struct 
     if (why != NULL)
         buf_append(out, str_from(why));
     lock_release(&all->lock);
+}
+
+void coordinator_append_delayed_why(struct coordinator *co, struct str topic, struct buf *out)
+{
+    struct store_copy *c;
+
+    if (coordinator_owns(co, topic)) {
+        delayed_runs_append_why(co->delayed, topic, out);
+        return;
+    }
+    c = store_watch_copy(co->store_watch);
+
+    const struct stored_told *told = c == NULL ? NULL : store_copy_told(c, topic);
+
+    if (told != NULL)
+        (void)json_find_text(told->body, "/" DELAYED_TOLD, out);
+    store_copy_unref(c);
 }
 
 /* ---- success ---- */

@@ -26,7 +26,10 @@ bool coordinator_begin_delayed(struct coordinator *co, struct arena *a, struct s
 struct delayed_runs *delayed_runs_new(void) RETURNS_NONNULL MUST_CHECK;
 void delayed_runs_free(struct delayed_runs *all); /* NULL is fine; after the join */
 
-/* Append for what the topic's run waits; nothing: it goes on.  @thread any */
+/* Append for what the run of this node's topic waits; nothing: it goes on.  @thread any */
 void delayed_runs_append_why(struct delayed_runs *all, struct str topic, struct buf *out);
+/* The same of any topic, as its owner has told it last.  @thread any */
+#define DELAYED_TOLD "delayed_waits_for" /* in what it tells (rebalance/tell/tell.h) */
+void coordinator_append_delayed_why(struct coordinator *co, struct str topic, struct buf *out);
 
 #endif

@@ -3,6 +3,7 @@
 #include "rebalance/tell/tell.h"
 
 #include "rebalance/admin/status.h"
+#include "rebalance/delayed/runs.h"
 #include "rebalance/doctor/doctor.h"
 #include "rebalance/state/owned.h"
 #include "rebalance/version/builds.h"
@@ -111,6 +112,18 @@ static uint64_t mark_builds(struct coordinator *co, struct str topic, uint64_t m
     return mark;
 }
 
+/* For what a delayed run waits. */
+static uint64_t mark_delayed(struct coordinator *co, struct str topic, uint64_t mark)
+{
+    struct buf why = {0};
+
+    delayed_runs_append_why(co->delayed, topic, &why);
+    for (size_t i = 0; i < why.len; i++)
+        mark = mark * 31 + (unsigned char)why.ptr[i];
+    buf_free(&why);
+    return mark;
+}
+
 static uint64_t mark_of(struct coordinator *co, struct str name)
 {
     uint64_t mark = 0;
@@ -124,7 +137,7 @@ static uint64_t mark_of(struct coordinator *co, struct str name)
     else if (t != NULL)
         mark = (uint64_t)t->why.kind;
     lock_release(&co->topics->lock);
-    return mark_builds(co, name, mark);
+    return mark_delayed(co, name, mark_builds(co, name, mark));
 }
 
 /* Sets what the tale is about to be told as. */
@@ -156,16 +169,20 @@ static void put_brief(struct json_writer *w, const struct table_view *t)
     json_close_object(w);
 }
 
-static void compose(struct buf *body, int64_t started_ms, const struct coordinator_view *v,
+static void compose(struct buf *body, struct coordinator *co, const struct coordinator_view *v,
                     const struct topic_view *t, bool brief)
 {
+    struct buf why = {0};
     struct json_writer w = {.out = body};
     struct doctor_list l;
 
     doctor_init(&l, v->arena);
     coordinator_check_topic(v, t, &l);
     json_open_object(&w);
-    json_put_i64(&w, STR("started_ms"), started_ms);
+    json_put_i64(&w, STR("started_ms"), co->started_ms);
+    delayed_runs_append_why(co->delayed, t->d->name, &why);
+    json_put_string(&w, STR(DELAYED_TOLD), buf_str(&why));
+    buf_free(&why);
     json_write_key(&w, STR("topic"));
     coordinator_put_topic(&w, v, t);
     json_write_key(&w, STR("tables"));
@@ -189,7 +206,7 @@ static bool put(struct coordinator *co, const struct coordinator_view *v,
 {
     struct buf body = {0};
 
-    compose(&body, co->started_ms, v, t, brief);
+    compose(&body, co, v, t, brief);
 
     const struct stored_told told = {.topic = t->d->name,
                                      .node = str_from(co->identity.uuid),

@@ -512,8 +512,12 @@ bool coordinator_fit_version(void *ctx, const struct version_spec *spec,
                              const struct tables_now *now, struct err *err)
 {
     struct coordinator *co = MAGIC_CAST(coordinator, ctx);
-    struct fitting f = {
-        .co = co, .spec = spec, .event = {now->topic, now->ddl, now->hidden, spec->filling}};
+    struct fitting f = {.co = co,
+                        .spec = spec,
+                        .event = {.topic = now->topic,
+                                  .ddl = now->ddl,
+                                  .hidden = now->hidden,
+                                  .filling = spec->filling}};
     struct partly partly = {now, &f.kept.tables};
     bool ok = true;
 

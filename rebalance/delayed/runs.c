@@ -94,6 +94,7 @@ void coordinator_append_delayed_why(struct coordinator *co, struct str topic, st
         delayed_runs_append_why(co->delayed, topic, out);
         return;
     }
+    store_watch_want(co->store_watch);
     c = store_watch_copy(co->store_watch);
 
     const struct stored_told *told = c == NULL ? NULL : store_copy_told(c, topic);

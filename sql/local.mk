@@ -17,7 +17,10 @@ migration_files = \
 	%D%/0015_midnights.sql \
 	%D%/0016_snapshot.sql \
 	%D%/0017_kept_search.sql \
-	%D%/0018_whole_table.sql
+	%D%/0018_whole_table.sql \
+	%D%/0019_part_keys.sql \
+	%D%/0020_audit.sql \
+	%D%/0021_words.sql
 nodist_libmillrace_a_SOURCES += sql/migrations.c
 EXTRA_DIST += $(migration_files) %D%/embed.awk
 

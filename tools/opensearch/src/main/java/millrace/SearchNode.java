@@ -23,13 +23,13 @@ import org.opensearch.plugins.PluginInfo;
 public final class SearchNode {
     private static final List<String> MODULES = List.of(
         "org.opensearch.transport.Netty4", "org.opensearch.analysis.common.CommonAnalysis",
-        "org.opensearch.painless.Painless", "org.opensearch.join.ParentJoin",
+        "millrace.LazyPainless", "org.opensearch.join.ParentJoin",
         "org.opensearch.index.reindex.Reindex", "org.opensearch.index.mapper.MapperExtras",
         "org.opensearch.ingest.common.IngestCommon");
 
     /** Later versions have other names for the same. */
-    private static Class<?> find(String module) {
-        for (String end : List.of("ModulePlugin", "Plugin")) {
+    static Class<?> find(String module) {
+        for (String end : List.of("ModulePlugin", "Plugin", "Module")) {
             try {
                 return Class.forName(module + end);
             } catch (ClassNotFoundException e) {
@@ -43,7 +43,11 @@ public final class SearchNode {
     @SuppressWarnings("rawtypes")
     private static Collection modules() {
         Collection<Object> modules = new ArrayList<>();
-        for (String name : MODULES) {
+        List<String> names = new ArrayList<>(MODULES);
+        if (Boolean.getBoolean("millrace.ik")) {
+            names.add("millrace.Ik");
+        }
+        for (String name : names) {
             Class<?> plugin = find(name);
             modules.add(Version.CURRENT.major < 3 ? plugin : new PluginInfo(
                 plugin.getName(), "", "", Version.CURRENT, "", plugin.getName(), null,

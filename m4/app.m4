@@ -121,3 +121,27 @@ AC_DEFUN([APP_LIB_ZOOKEEPER], [
   AC_SUBST([ZOOKEEPER_LIBS])
   AM_CONDITIONAL([HAVE_ZOOKEEPER], [test "x$have_zookeeper" = xyes])
 ])
+
+# APP_PAGE
+# --------
+# Where the page of the admin comes from: from the release, which has it made; from npm, which the
+# build then calls; or from nowhere, and the status page takes its place.
+AC_DEFUN([APP_PAGE], [
+  AC_ARG_WITH([page],
+    [AS_HELP_STRING([--without-page], [build no admin page: the status page takes its place
+      (default: build it if the release has it, or node >= 18 and npm are here)])],
+    [], [with_page=auto])
+  AC_CHECK_PROG([NPM], [npm], [npm], [no])
+  AC_CHECK_PROG([NODE], [node], [node], [no])
+  page_from=nowhere
+  AS_IF([test "x$with_page" = xno], [],
+    [test -f "$srcdir/web/ui/assets.c"], [page_from=release],
+    [test "x$NPM" != xno && test "x$NODE" != xno], [
+      AC_MSG_CHECKING([whether node is 18 or newer])
+      AS_IF([test "`$NODE -p 'process.versions.node.split(".").shift() >= 18'`" = true],
+        [AC_MSG_RESULT([yes]); page_from=npm], [AC_MSG_RESULT([no])])])
+  AS_IF([test "x$with_page" = xyes && test $page_from = nowhere],
+    [AC_MSG_ERROR([the page needs node >= 18 and npm: install nodejs and npm, or configure --without-page])])
+  AM_CONDITIONAL([PAGE_FROM_RELEASE], [test $page_from = release])
+  AM_CONDITIONAL([PAGE_FROM_NPM], [test $page_from = npm])
+])

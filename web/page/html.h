@@ -3,8 +3,8 @@
  *
  * @thread any (pure)
  */
-#ifndef WEB_HTML_H
-#define WEB_HTML_H
+#ifndef WEB_PAGE_HTML_H
+#define WEB_PAGE_HTML_H
 
 #include "src/base/buf.h"
 #include "src/base/str.h"

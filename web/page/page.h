@@ -7,8 +7,8 @@
  *
  * @thread any
  */
-#ifndef WEB_PAGE_H
-#define WEB_PAGE_H
+#ifndef WEB_PAGE_PAGE_H
+#define WEB_PAGE_PAGE_H
 
 #include "src/base/buf.h"
 #include "src/base/str.h"

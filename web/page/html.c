@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "web/html.h"
+#include "web/page/html.h"
 
 #include "src/base/utf8.h"
 

@@ -1,11 +1,11 @@
 #include "config.h"
 
-#include "web/page.h"
+#include "web/page/page.h"
 
 #include "src/base/clock.h"
 #include "src/base/human.h"
-#include "web/html.h"
-#include "web/page_style.h"
+#include "web/page/html.h"
+#include "web/page/page_style.h"
 
 #include <cJSON.h>
 #include <inttypes.h>

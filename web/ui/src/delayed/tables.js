@@ -1,0 +1,73 @@
+/* Delayed tables: what waits of each, when its last run was good, and its top relations. */
+import { html } from "../html.js";
+import { t } from "../text.js";
+import { link, route } from "../route.js";
+import { status } from "../stream.js";
+import { number } from "../format.js";
+import { Ago, CommandLine, Copy, Empty, State } from "../parts.js";
+import { Action } from "../action.js";
+import { Filters, finds, Table } from "../table.js";
+import { runDelayedAction } from "../actions/index.js";
+
+/* Delayed by definition, or with snapshots that still wait. */
+export function delayedTables(definitions, waiting) {
+  const all = new Map();
+  for (const d of definitions.filter((x) => x.delayed)) {
+    const name = d.table ?? d.pattern;
+    all.set(name, { table: name, top: d.top_relations ?? [], snapshots: 0, oldest: null, waits_for: "", isGone: false });
+  }
+  for (const w of waiting) all.set(w.table, { ...(all.get(w.table) ?? { table: w.table, top: [] }), ...w, isGone: w.table_is_gone });
+  return [...all.values()];
+}
+
+/* Tables whose documents show a delayed table have the time of the last run, too. */
+const runOf = (name) => status.value?.tables.find((x) => x.table === name)?.runs?.delayed;
+
+function LastRun({ of }) {
+  if (!of) return html`<span>–</span>`;
+  return html`${of.last_success ? html`<${Ago} at=${of.last_success} />` : t("delayed.never")} ${of.overdue && html`<${State} of="overdue" />`}`;
+}
+
+const COLUMNS = (runs) => [
+  { id: "table", name: t("delayed.table"), value: (x) => x.table, cell: (x) => html`${x.isGone ? x.table : html`<a href=${link(["tables", x.table])}>${x.table}</a>`} ${x.isGone && html`<span class="warn">▲ ${t("delayed.gone")}</span>`}` },
+  { id: "waiting", name: t("delayed.waiting"), value: (x) => x.snapshots, cell: (x) => html`<a href=${link(["delayed"], { tab: "snapshots", table: x.table, status: "init" })}>${number(x.snapshots)}</a>`, number: true },
+  { id: "oldest", name: t("delayed.oldest"), value: (x) => x.oldest, cell: (x) => html`<${Ago} at=${x.oldest} />` },
+  {
+    id: "runs",
+    name: t("delayed.runs_now"),
+    value: (x) => runs.filter((r) => r.table === x.table || r.table === "").length,
+    cell: (x) => runs.filter((r) => r.table === x.table || (r.table === "" && (!x.topic || r.topic === x.topic))).map((r) => html`<a href=${link(["jobs", `delayed-${r.run}`])}>${t("delayed.run_n", { run: String(r.run) })}</a> `),
+  },
+  { id: "last", name: t("delayed.last_success"), value: (x) => runOf(x.table)?.last_success, cell: (x) => html`<${LastRun} of=${runOf(x.table)} />` },
+  { id: "waits", name: t("table.waits"), value: (x) => x.waits_for, cell: (x) => x.waits_for || "–" },
+  { id: "do", name: t("version.operations"), cell: (x) => html`<${Action} small name=${t("delayed.run")} why=${x.snapshots ? undefined : t("delayed.why.nothing")} of=${() => runDelayedAction({ table: x.table })} />` },
+];
+
+/* How a run finds the documents that show the table's rows. */
+function Top({ of }) {
+  if (of.top.length === 0) return html`<p class="soft">${t("delayed.top.none")}</p>`;
+  return of.top.map(
+    (r) => html`<p><code>${of.table}.${r.business_id}</code> → <code>${r.table}.${r.column}</code> <span class="soft">${t("delayed.top.how", { business: r.business_id, target: r.target_key, table: r.table, column: r.column })}</span></p>
+      <pre class="json" tabindex="0">${r.level_sql}</pre><p><${Copy} text=${r.level_sql} /></p>`,
+  );
+}
+
+function TopRelations({ of }) {
+  return html`<h2>${t("delayed.top")}</h2>
+    ${of.filter((x) => !x.isGone).map((x) => html`<details open=${of.length < 4}><summary><strong>${x.table}</strong> <span class="soft">${t("delayed.top.n", { n: x.top.length })}</span></summary>
+      <${Top} of=${x} />
+      <p><a href=${link(["tables", x.table], { tab: "text" })}>${t("delayed.top.edit")}</a></p></details>`)}`;
+}
+
+export function DelayedTables({ definitions, runs }) {
+  const all = delayedTables(definitions, runs.waiting ?? []);
+  const total = all.reduce((n, x) => n + x.snapshots, 0);
+  if (all.length === 0) return html`<${Empty} text=${t("delayed.empty")} line="millrace table set DATABASE.TABLE delayed=true"><p><a href="#/tables">${t("nav.tables")}</a></p></${Empty}>`;
+  const shown = all.filter((x) => finds(route.value.query.find, x.table));
+  return html`<p class="row"><${Action} name=${t("delayed.run_all")} primary why=${total ? undefined : t("delayed.why.nothing")} of=${() => runDelayedAction({ all: true })} />
+      <span class="soft">${t("delayed.total", { n: total })}</span></p>
+    <${Filters} of=${[{ id: "find", name: t("filter.find") }]} />
+    <${Table} caption=${t("nav.delayed")} columns=${COLUMNS(runs.items)} rows=${shown} id=${(x) => x.table} />
+    <p class="soft">${t("delayed.cron")}</p><${CommandLine} line="0 3 * * * millrace delayed run --all --wait" />
+    <${TopRelations} of=${shown} />`;
+}

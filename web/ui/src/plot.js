@@ -1,0 +1,54 @@
+/* The drawing of one plot, by uPlot.  Loaded on demand. */
+import uPlot from "uplot";
+import { language } from "./text.js";
+import { zone } from "./format.js";
+
+const STROKES = ["#2f7fd0", "#d9822b", "#3c9e5f", "#a05bc4", "#c9504a", "#4aa3a3", "#8a7a2f", "#707a85"];
+
+const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+/* The colour that light-dark() stands for just now. */
+function resolved(place, name) {
+  const probe = document.createElement("span");
+  probe.style.color = `var(${name})`;
+  place.append(probe);
+  const value = getComputedStyle(probe).color;
+  probe.remove();
+  return value || colour(name);
+}
+
+export function draw(place, { times, series, write }) {
+  const soft = resolved(place, "--soft");
+  const grid = resolved(place, "--line");
+  const clock = new Intl.DateTimeFormat(language.value, {
+    hour: "2-digit",
+    minute: "2-digit",
+    hour12: false,
+    timeZone: zone.value === "UTC" ? "UTC" : undefined,
+  });
+  const axis = { stroke: soft, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1 } };
+  const options = {
+    width: Math.max(280, place.clientWidth),
+    height: 180,
+    cursor: { drag: { x: false, y: false } },
+    legend: { show: series.length > 1, live: false },
+    scales: { y: { range: (_, low, high) => [0, high > 0 ? high * 1.1 : 1] } },
+    axes: [
+      { ...axis, values: (_, all) => all.map((s) => clock.format(new Date(s * 1000))) },
+      { ...axis, size: 70, values: (_, all) => all.map((v) => write(v)) },
+    ],
+    series: [
+      { label: "" },
+      ...series.map((s, i) => ({ label: s.name, stroke: STROKES[i % STROKES.length], width: 2, spanGaps: false })),
+    ],
+  };
+  const plot = new uPlot(options, [times, ...series.map((s) => s.values)], place);
+  const sizes = new ResizeObserver(() => plot.setSize({ width: Math.max(280, place.clientWidth), height: 180 }));
+  sizes.observe(place);
+  return {
+    destroy() {
+      sizes.disconnect();
+      plot.destroy();
+    },
+  };
+}

@@ -1,0 +1,111 @@
+/* Dead letters: documents that the engine refused, by reason; look at one, write them again, or forget them. */
+import { html } from "../html.js";
+import { t } from "../text.js";
+import { link, route } from "../route.js";
+import { maySeeRows } from "../session.js";
+import { status } from "../stream.js";
+import { path } from "../api.js";
+import { useData } from "../data.js";
+import { usePages } from "../pages.js";
+import { number } from "../format.js";
+import { Ago, Empty, Forbidden, Heading, Json, Loaded, Problem, Terms, Time } from "../parts.js";
+import { Action } from "../action.js";
+import { distinct, Filters, Table } from "../table.js";
+import { discardLetters, replayLetters } from "../actions/letters.js";
+
+const PAGE = 500;
+const FILTERS = ["topic", "table", "index", "reason"];
+
+/* What is alike in the reasons of many letters: numbers and quoted values are left out. */
+export const kindOfReason = (reason) => reason.replace(/(["'`])(?:(?!\1).)*\1|\[[^\]]*\]|\d+/g, "…").slice(0, 160);
+
+function byReason(items) {
+  const groups = new Map();
+  for (const x of items) {
+    const kind = kindOfReason(x.reason);
+    const group = groups.get(kind) ?? { kind, items: [], tables: new Set() };
+    group.items.push(x);
+    group.tables.add(x.table);
+    groups.set(kind, group);
+  }
+  return [...groups.values()].sort((a, b) => b.items.length - a.items.length);
+}
+
+/* What a replay or discard of the shown filter names: the filter itself, or all. */
+const filterOf = (query) => {
+  const given = Object.fromEntries(FILTERS.filter((id) => query[id]).map((id) => [id, query[id]]));
+  return Object.keys(given).length ? given : { all: true };
+};
+
+const COLUMNS = () => [
+  { id: "id", name: t("letters.id"), value: (x) => x.id, cell: (x) => html`<a href=${link(["letters", String(x.id)])}>${x.id}</a>` },
+  { id: "table", name: t("table.table"), value: (x) => x.table, cell: (x) => html`<a href=${link(["tables", x.table])}>${x.table}</a>` },
+  { id: "document", name: t("letters.document"), value: (x) => x.doc_id, cell: (x) => html`<a href=${link(["trace"], { table: x.table, key: x.doc_id })}>${x.doc_id}</a>` },
+  { id: "reason", name: t("topic.reason"), value: (x) => x.reason },
+  { id: "first", name: t("letters.first"), value: (x) => x.first, cell: (x) => html`<${Ago} at=${x.first} />` },
+  { id: "last", name: t("letters.last"), value: (x) => x.last, cell: (x) => html`<${Ago} at=${x.last} />` },
+  { id: "attempts", name: t("letters.attempts"), value: (x) => x.attempts, number: true },
+];
+
+function Groups({ of }) {
+  return html`<ul class="checks">${byReason(of).map(
+    (g) => html`<li><strong>${number(g.items.length)}</strong> × ${g.kind} <span class="soft">${[...g.tables].join(", ")}</span>
+      <details><summary>${t("letters.show")}</summary><${Table} caption=${t("nav.letters")} address=${false} columns=${COLUMNS()} rows=${g.items} id=${(x) => x.id} /></details></li>`,
+  )}</ul>`;
+}
+
+/* The letters of the filter. */
+const useLetters = (query) => usePages(path(["dead-letters"], { ...Object.fromEntries(FILTERS.map((id) => [id, query[id]])), limit: PAGE }), (x) => x.id);
+
+function List() {
+  const query = route.value.query;
+  const of = useLetters(query);
+  const filter = filterOf(query);
+  const tables = status.value?.tables ?? [];
+  return html`<${Heading} title=${t("nav.letters")}>
+      <${Action} name=${t("letters.replay")} primary why=${of.items.length === 0 ? t("letters.none") : undefined} of=${() => replayLetters(filter, of.again)} />
+      <${Action} name=${t("letters.discard")} role="admin" danger why=${of.items.length === 0 ? t("letters.none") : undefined} of=${() => discardLetters(filter, of.again)} /></${Heading}>
+    <${Filters} of=${[
+      { id: "reason", name: t("topic.reason") },
+      { id: "table", name: t("table.table"), options: distinct(tables.map((x) => x.table)) },
+      { id: "topic", name: t("topic.topic"), options: distinct(tables.map((x) => x.topic)) },
+      { id: "view", name: t("letters.view"), options: [["list", t("letters.as_list")]] },
+    ]} />
+    <${Loaded} of=${of} show=${() =>
+      of.items.length === 0
+        ? html`<${Empty} text=${FILTERS.some((id) => query[id]) ? t("nothing_found") : t("letters.empty")} line="millrace dead-letter list" />`
+        : html`${query.view === "list" ? html`<${Table} caption=${t("nav.letters")} columns=${COLUMNS()} rows=${of.items} id=${(x) => x.id} />` : html`<${Groups} of=${of.items} />`}
+          ${of.next && html`<p><button type="button" onClick=${of.next}>${t("letters.more")}</button></p>`}`} />`;
+}
+
+function One({ id }) {
+  const of = useData(path(["dead-letters", id]), { live: false });
+  return html`<${Heading} title=${t("letters.one", { id })}><a href="#/letters">${t("nav.letters")}</a></${Heading}>
+    <${Loaded} of=${of} show=${(data) => {
+      const x = data.items?.[0] ?? data;
+      return html`<${Problem} of=${{ status: 200, code: "letter", detail: x.reason, errors: [] }} />
+        <p class="row"><${Action} name=${t("letters.replay_one")} primary of=${() => replayLetters({ id: x.id })} />
+          <${Action} name=${t("letters.discard")} role="admin" danger of=${() => discardLetters({ id: x.id })} />
+          <a href=${link(["trace"], { table: x.table, key: x.doc_id })}>${t("nav.trace")}</a>
+          <a href=${link(["tables", x.table], { tab: "document", key: x.doc_id })}>${t("letters.row_and_mapping")}</a></p>
+        <${Terms} of=${[
+          [t("table.table"), x.table],
+          [t("table.index"), x.index],
+          [t("letters.document"), x.doc_id],
+          ["routing", x.routing],
+          [t("letters.op"), x.op],
+          [t("letters.status"), String(x.status)],
+          [t("topic.position"), html`<code>${x.position}</code>`],
+          ["GTID", x.gtid],
+          [t("letters.attempts"), number(x.attempts)],
+          [t("letters.first"), html`<${Time} at=${x.first} />`],
+          [t("letters.last"), html`<${Time} at=${x.last} />`],
+        ]} />
+        ${x.body !== undefined && html`<h2>${t("document.title")}</h2><${Json} of=${x.body} />`}`;
+    }} />`;
+}
+
+export function Letters({ parts }) {
+  if (!maySeeRows()) return html`<${Heading} title=${t("nav.letters")} /><${Forbidden} role="operator" />`;
+  return parts.length > 1 ? html`<${One} id=${parts[1]} />` : html`<${List} />`;
+}

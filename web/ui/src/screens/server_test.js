@@ -1,0 +1,41 @@
+/* Test a server: what `doctor` says of one topic or database, each failed line with its fix. */
+import { useState } from "preact/hooks";
+import { html } from "../html.js";
+import { t } from "../text.js";
+import { get } from "../api.js";
+import { hasRole } from "../session.js";
+import { Problem, State, Copy } from "../parts.js";
+import { checkTitle } from "../checks.js";
+
+const DOCTOR_MS = 60000;
+
+export function Checks({ items }) {
+  return html`<ul class="checks">${items.map(
+    (c) => html`<li><${State} of=${c.status} /> <strong>${checkTitle(c)}</strong> ${c.message}
+      ${c.why && html`<p class="soft">${c.why}</p>`}
+      ${c.fix && html`<p><span class="soft">${t("fix")}</span> <code>${c.fix}</code> <${Copy} text=${c.fix} /></p>`}</li>`,
+  )}</ul>`;
+}
+
+export function ServerTest({ group }) {
+  const [answer, setAnswer] = useState(null);
+  const [problem, setProblem] = useState(null);
+  const [busy, setBusy] = useState(false);
+  const test = async () => {
+    setBusy(true);
+    setProblem(null);
+    try {
+      const doctor = await get("doctor", { timeout: DOCTOR_MS });
+      setAnswer(doctor.items.filter((c) => c.group === group));
+    } catch (p) {
+      setProblem(p);
+    }
+    setBusy(false);
+  };
+  if (!hasRole("operator")) return null;
+  return html`<h2>${t("test.title")}</h2>
+    <p class="row"><button type="button" disabled=${busy} onClick=${test}>${busy ? t("action.busy") : t("test.run")}</button>
+      <span class="soft">${t("test.what")}</span></p>
+    ${problem && html`<${Problem} of=${problem} again=${test} />`}
+    ${answer && (answer.length === 0 ? html`<p>${t("test.nothing")}</p>` : html`<${Checks} items=${answer} />`)}`;
+}

@@ -1,0 +1,133 @@
+/* One table: its state, and its definition with columns, relations, the document and settings. */
+import { useState } from "preact/hooks";
+import { html } from "../html.js";
+import { t } from "../text.js";
+import { go, link, route } from "../route.js";
+import { status } from "../stream.js";
+import { useData } from "../data.js";
+import { path, post, remove } from "../api.js";
+import { number, rate, span } from "../format.js";
+import { Ago, Heading, Loaded, Problem, State, Tabs, Terms } from "../parts.js";
+import { Action } from "../action.js";
+import { buildAction, verifyAction } from "../actions/index.js";
+import { Changes } from "../definition/changes.js";
+import { Columns } from "../definition/columns.js";
+import { Document } from "../definition/document.js";
+import { Relations } from "../definition/relations.js";
+import { TextEditor } from "../definition/text.js";
+import { store, useDraft } from "../definition/draft.js";
+
+const TABS = ["state", "columns", "relations", "document", "text"];
+
+function stateTerms(x) {
+  return [
+    [t("table.index"), html`<a href=${link(["versions", x.index])}>${x.index}</a>${x.version ? ` v${x.version}` : ""}`],
+    [t("topic.topic"), html`<a href=${link(["topics", x.topic])}>${x.topic}</a>`],
+    [t("column.state"), html`<${State} of=${x.state} />`],
+    [t("column.lag"), `${x.lag_at_most ? "≤ " : ""}${span(x.lag_seconds)}`],
+    [t("table.documents"), html`${number(x.documents)} <span class="soft"><${Ago} at=${x.documents_as_of} /> ${x.documents_reason}</span>`],
+    [t("column.rate"), rate(x.rate)],
+    [t("table.delivered"), html`<${Ago} at=${x.delivered} />`],
+    [t("nav.letters"), x.dead_letters ? html`<a href=${link(["letters"], { table: x.table })}>${number(x.dead_letters)}</a>` : "0"],
+    [t("table.verified"), x.verify ? x.verify : t("table.verified.never")],
+    [t("table.compared"), html`<${Ago} at=${x.compared} />`],
+    x.wait && [t("table.waits"), x.wait.reason ?? String(x.wait)],
+    x.build && [t("nav.jobs"), html`<a href="#/jobs">${t("table.builds_now")}</a>`],
+  ];
+}
+
+function StateTab({ name }) {
+  const x = status.value?.tables.find((y) => y.table === name);
+  const checks = (status.value?.checks ?? []).filter((c) => c.group === `table ${name}` && c.status !== "ok");
+  if (!x) return html`<p>${t("table.no_state")}</p>`;
+  return html`${x.reason && html`<div class="problem"><p><strong>${x.reason}</strong></p>${x.fix && html`<p><span class="soft">${t("fix")}</span> ${x.fix}</p>`}</div>`}
+    ${checks.map((c) => html`<p><${State} of=${c.status} /> ${c.message}${c.why ? ` – ${c.why}` : ""} ${c.fix && html`<code>${c.fix}</code>`}</p>`)}
+    <${Terms} of=${stateTerms(x)} />
+    ${x.pending && html`<p class="warn">▲ ${t("table.pending")}</p>`}
+    <p class="row">
+      <${Action} name=${t("build.create")} role="operator" primary of=${() => buildAction(x)} />
+      <${Action} name=${t("verify.start")} role="operator" of=${() => verifyAction(x.table)} />
+      <a href=${link(["trace"], { table: x.table })}>${t("nav.trace")}</a>
+      <a href=${link(["versions", x.index])}>${t("nav.versions")}</a>
+      <${Action} name=${t("table.delete")} role="admin" danger of=${() => deleteAction(x)} />
+    </p>`;
+}
+
+function deleteAction(x) {
+  return {
+    title: t("table.delete"),
+    does: t("table.delete.does", { table: x.table, index: x.index }),
+    doesNot: t("table.delete.does_not"),
+    typed: x.table,
+    danger: true,
+    role: "admin",
+    fields: [{ id: "indexes", name: t("table.delete.indexes"), type: "checkbox", help: t("table.delete.indexes.help") }],
+    line: (v) => `millrace table delete ${x.table}${v.indexes ? ` --with-indexes --confirm ${x.table}` : ""}`,
+    run: (v) => (v.indexes ? post(path(["tables", x.table, "delete"]), { confirm: x.table }) : remove(path(["tables", x.table]))),
+    done: () => t("table.deleted"),
+    after: () => go(["tables"]),
+  };
+}
+
+/* What is changed but not stored, and what to do with it. */
+function Unsaved({ draft, again }) {
+  const [problem, setProblem] = useState(null);
+  if (!draft.isChanged && !draft.wrong) return null;
+  const name = draft.now.table ?? draft.now.pattern;
+  const review = {
+    title: t("draft.store"),
+    role: "admin",
+    does: t("draft.store.does"),
+    line: `millrace apply ${name}.yaml`,
+    preview: () => store(draft.now, draft.etag, true),
+    show: (answer) => html`<${Changes} of=${answer} />`,
+    run: () => store(draft.now, draft.etag, false),
+    done: (answer) => (answer.items.some((i) => i.needs_build) ? t("draft.stored_needs_build") : t("draft.stored")),
+    after: () => {
+      draft.discard();
+      setProblem(null);
+      again();
+    },
+  };
+  const check = async () => {
+    try {
+      await store(draft.now, draft.etag, true);
+      setProblem(null);
+    } catch (p) {
+      setProblem(p);
+    }
+  };
+  return html`<div class="empty"><p class="row"><strong>▲ ${t("draft.unsaved")}</strong>
+      <${Action} name=${t("draft.review")} role="admin" primary why=${draft.wrong || undefined} of=${review} />
+      <button type="button" disabled=${draft.wrong !== ""} onClick=${check}>${t("draft.check")}</button>
+      <button type="button" onClick=${draft.discard}>${t("draft.discard")}</button></p>
+    ${problem && html`<${Problem} of=${problem} />`}</div>`;
+}
+
+function Definition({ of, all, again, tab }) {
+  const draft = useDraft(of.data, of.etag);
+  const [example, setExample] = useState(route.value.query.key ?? "");
+  return html`<${Unsaved} draft=${draft} again=${again} />
+    ${tab === "columns" && html`<${Columns} draft=${draft.now} set=${draft.set} />`}
+    ${tab === "relations" && html`<${Relations} draft=${draft.now} set=${draft.set} all=${all} />`}
+    ${tab === "document" && html`<${Document} draft=${draft} example=${example} setExample=${setExample} />`}
+    ${tab === "text" && html`<${TextEditor} draft=${draft} />`}`;
+}
+
+/* The definition of one table: the answer has a list with one entry. */
+function useDefinition(name) {
+  const of = useData(path(["tables", name]), { live: false });
+  return { ...of, data: of.data ? (of.data.items?.[0] ?? of.data) : null };
+}
+
+export function TableScreen({ parts }) {
+  const name = parts[1];
+  const tab = TABS.includes(route.value.query.tab) ? route.value.query.tab : "state";
+  const of = useDefinition(name);
+  const all = useData("tables", { live: false });
+  const x = status.value?.tables.find((y) => y.table === name);
+  return html`<${Heading} title=${name}>${x && html`<${State} of=${x.state} />`}<a href="#/tables">${t("nav.tables")}</a></${Heading}>
+    <${Tabs} of=${TABS.map((id) => [id, t(`table.tab.${id}`)])} now=${tab} to=${(id) => link(["tables", name], { ...route.value.query, tab: id })} />
+    ${tab === "state" && html`<${StateTab} name=${name} />`}
+    <${Loaded} of=${of} show=${() => html`<${Definition} of=${of} all=${all.data?.items ?? []} again=${of.again} tab=${tab} />`} />`;
+}

@@ -1,0 +1,15 @@
+/* What a repair does to a document, by what is wrong with it. */
+import { html } from "../html.js";
+import { t } from "../text.js";
+
+const REPAIR = { missing: "writes", different: "writes", wrong_routing: "moves", extra: "deletes", unexplained: "deletes" };
+
+export const canRepair = (kind) => kind in REPAIR;
+export const repairText = (kind) => t(`compare.repair.${REPAIR[kind] ?? "nothing"}`);
+export const repairable = (r) => Object.keys(REPAIR).reduce((n, k) => n + (r.counts[k] ?? 0) - (r.repaired_counts[k] ?? 0), 0);
+
+/* What a repair of these documents would do, from a look at them now. */
+export function WouldRepair({ of }) {
+  if (of.differences.length === 0) return html`<p>${t("compare.nothing_to_repair")}</p>`;
+  return html`<ul>${of.differences.map((d) => html`<li><code>${d.id}</code> ${t(`difference.${d.kind}`)}: ${repairText(d.kind)}</li>`)}</ul>`;
+}

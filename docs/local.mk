@@ -3,7 +3,9 @@
 # tests/unit/test_json_schema say when they are stale.
 dist_doc_DATA  = %D%/definition.schema.json %D%/millrace.schema.json
 dist_man_MANS += %D%/man/millrace.1
-EXTRA_DIST    += %D%/api.md %D%/binlog.md %D%/configuration.md %D%/definitions.md %D%/engines.md %D%/reliability.md
+EXTRA_DIST    += %D%/access.md %D%/api.md %D%/binlog.md %D%/cluster.md %D%/configuration.md %D%/containers.md \
+	%D%/definitions.md %D%/delayed.md %D%/engines.md %D%/operations.md %D%/performance.md %D%/reliability.md \
+	%D%/words.md
 
 .PHONY: update-docs
 update-docs: millrace$(EXEEXT) tests/unit/test_reference$(EXEEXT) tests/unit/test_json_schema$(EXEEXT)

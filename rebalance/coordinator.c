@@ -2,10 +2,12 @@
 
 #include "rebalance/state/coordinator.h"
 
+#include "rebalance/access/first_admin.h"
 #include "rebalance/admin/apply.h"
 #include "rebalance/admin/delivery.h"
 #include "rebalance/admin/delivery_set.h"
 #include "rebalance/admin/follow.h"
+#include "rebalance/alarm/outbox.h"
 #include "rebalance/dead_letter/dead.h"
 #include "rebalance/dead_letter/purged.h"
 #include "rebalance/dead_letter/repeats.h"
@@ -13,11 +15,13 @@
 #include "rebalance/delayed/runs.h"
 #include "rebalance/engine/engine.h"
 #include "rebalance/fill/fills.h"
+#include "rebalance/history/history.h"
 #include "rebalance/member/cluster_zookeeper.h"
 #include "rebalance/poll/sync.h"
 #include "rebalance/replay/replay.h"
 #include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
+#include "rebalance/tell/alarms.h"
 #include "rebalance/tell/tell.h"
 #include "rebalance/topic/failover.h"
 #include "rebalance/topic/gap.h"
@@ -45,6 +49,7 @@
 #include "rebalance/version/waiting.h"
 #include "rebalance/watch/asking.h"
 #include "rebalance/watch/findings.h"
+#include "rebalance/words/content.h"
 
 #include "src/base/clock.h"
 #include "src/base/log.h"
@@ -58,6 +63,7 @@
 #define TICK_MS        50   /* between turns while something is under way */
 #define REST_MS        2000 /* and while nothing is */
 #define SHARED_REST_MS 500
+#define CHANGES_MS     250   /* between looks at what other nodes changed */
 #define ANSWER_MS      3000  /* that the engine gets for what is asked when the daemon stops */
 #define TOPICS_MS      2000  /* before topics that could not start are tried again */
 #define WAITING_MS     1000  /* before versions that wait are judged again */
@@ -100,6 +106,42 @@ static void open_cluster(struct coordinator *co, const struct zookeeper_options 
     co->opt.coordination = NULL; /* was borrowed */
 }
 
+/* What people see of the store and the engine. */
+static void make_watches(struct coordinator *co)
+{
+    co->store_watch = store_watch_new(co->opt.store, &co->stop);
+    if (coordinator_is_shared(co))
+        store_watch_share(co->store_watch);
+    co->engine_watch = engine_watch_new(
+        &(struct engine_watch_options){co->opt.search, &co->stop, co, list_counted});
+    co->findings = findings_new();
+}
+
+static bool open_alarms(struct coordinator *co, struct err *err)
+{
+    const struct alarm_options *opt = co->opt.alarms;
+
+    co->opt.alarms = NULL; /* was borrowed */
+    return opt == NULL || coordinator_open_alarms(co, opt, err);
+}
+
+static bool load_all(struct coordinator *co, struct err *err) NEEDS(co->admin_lock)
+{
+    return coordinator_load_identity(co, err) && coordinator_load(co, err) &&
+           coordinator_retire_unnamed(co, err) && coordinator_load_settings(co, err) &&
+           open_alarms(co, err);
+}
+
+static void init_locks(struct coordinator *co)
+{
+    lock_init(&co->apply_lock, LOCK_apply_lock);
+    lock_init(&co->admin_lock, LOCK_admin_lock);
+    lock_init(&co->shape_lock, LOCK_shape_lock);
+    lock_init(&co->marks_lock, LOCK_marks_lock);
+    stop_init(&co->stop);
+    stop_init(&co->drained);
+}
+
 bool coordinator_open(struct coordinator **out, const struct coordinator_options *opt,
                       struct err *err)
 {
@@ -109,12 +151,7 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
     co->opt = *opt;
     co->errands = errands_new(ERRAND_MS);
     co->asking = asking_new(0, NULL);
-    lock_init(&co->apply_lock, LOCK_apply_lock);
-    lock_init(&co->admin_lock, LOCK_admin_lock);
-    lock_init(&co->shape_lock, LOCK_shape_lock);
-    lock_init(&co->marks_lock, LOCK_marks_lock);
-    stop_init(&co->stop);
-    stop_init(&co->drained);
+    init_locks(co);
     co->holds = holds_new();
     co->builds = builds_new();
     co->fills = fills_new();
@@ -130,24 +167,21 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
     co->settings_sync = settings_sync_new();
     co->verifies = verify_jobs_new();
     co->day_replays = day_replays_new();
+    co->words = words_new();
+    co->first_admin = first_admin_new();
     co->compare_version = verify_new_version;
     co->settings = live_settings_new(opt->configuration);
     co->opt.configuration = NULL; /* was borrowed */
     co->stored = stored_state_new();
     co->telling = telling_new();
+    co->history = history_new();
     co->topics = topics_new();
-    co->store_watch = store_watch_new(opt->store, &co->stop);
-    if (coordinator_is_shared(co))
-        store_watch_share(co->store_watch);
-    co->engine_watch = engine_watch_new(
-        &(struct engine_watch_options){opt->search, &co->stop, co, list_counted});
-    co->findings = findings_new();
+    make_watches(co);
     co->started_ms = clock_steady_ms();
     coordinator_watch_loss(co);
     lock_acquire(&co->admin_lock);
 
-    const bool ok = coordinator_load_identity(co, err) && coordinator_load(co, err) &&
-                    coordinator_retire_unnamed(co, err) && coordinator_load_settings(co, err);
+    const bool ok = load_all(co, err);
 
     if (ok) {
         open_cluster(co, opt->coordination);
@@ -168,10 +202,14 @@ void coordinator_close(struct coordinator *co)
         return;
     if (co->opt.search != NULL)
         search_end(co->opt.search); /* only errands may still ask it */
+    coordinator_end_first_admin(co, true);
     errands_free(co->errands);
     delivery_free(co->delivery);
     topics_free(co->topics);
     telling_free(co->telling);
+    alarms_free(co->alarms);
+    alarm_outbox_free(co->outbox);
+    history_free(co->history);
     findings_free(co->findings);
     holds_free(co->holds);
     builds_free(co->builds);
@@ -187,6 +225,8 @@ void coordinator_close(struct coordinator *co)
     settings_sync_free(co->settings_sync);
     verify_jobs_free(co->verifies);
     day_replays_free(co->day_replays);
+    words_free(co->words);
+    first_admin_free(co->first_admin);
     trees_free(co->trees);
     live_settings_free(co->settings);
     stored_state_free(co->stored);
@@ -305,17 +345,21 @@ static int64_t rest_ms(const struct coordinator *co)
 static void *coordinator_main(void *arg)
 {
     struct coordinator *co = MAGIC_CAST(coordinator, arg);
-    int64_t due_ms[ARRAY_LEN(tasks)] = {0}, load_ms = 0;
+    int64_t due_ms[ARRAY_LEN(tasks)] = {0}, load_ms = 0, look_ms = 0;
     uint64_t seen = 0;
 
     while (!stop_rest(&co->stop, is_at_rest(co) ? rest_ms(co) : TICK_MS, &seen)) {
-        coordinator_look_for_changes(co);
+        if (clock_mono_ms() >= look_ms) { /* it asks the store, and turns may be many */
+            look_ms = clock_mono_ms() + CHANGES_MS;
+            coordinator_look_for_changes(co);
+        }
         lock_acquire(&co->admin_lock);
         coordinator_give_back(co); /* this and the next need to know nothing new */
         coordinator_leave_lost(co);
         if (is_up_to_date(co, &load_ms))
             run_tasks(co, due_ms);
         lock_release(&co->admin_lock);
+        coordinator_end_first_admin(co, false);
     }
     return NULL;
 }
@@ -348,6 +392,8 @@ bool coordinator_start(struct coordinator *co, struct err *err)
     engine_watch_start(co->engine_watch);
     store_watch_start(co->store_watch);
     coordinator_start_telling(co);
+    coordinator_start_alarms(co);
+    coordinator_start_history(co);
     coordinator_start_looks(co);
     __atomic_store_n(&co->started, true, __ATOMIC_RELEASE);
     return true;
@@ -483,6 +529,8 @@ static void end_threads(struct coordinator *co)
     engine_watch_join(co->engine_watch);
     store_watch_join(co->store_watch);
     coordinator_join_telling(co);
+    coordinator_join_alarms(co);
+    coordinator_join_history(co);
     coordinator_join_looks(co);
     end_verifies(co);
 }

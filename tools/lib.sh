@@ -62,15 +62,26 @@ as_root() {
     fi
 }
 
+# packages_of GROUP: those that tools/packages lists, one a line.
+packages_of() {
+    awk -v g="$1:" '$1 == g { for (i = 2; i <= NF; i++) print $i }' "$repo/tools/packages"
+}
+
+# provided: what installed packages provide under other names, one a line, as some nodejs does npm.
+provided() {
+    dpkg-query -W -f='${db:Status-Status}, ${Provides}\n' 2> /dev/null |
+        sed -n 's/^installed, //p' | tr ',' '\n' | sed 's/^ *//; s/ .*//; /^$/d' | sort -u
+}
+
 # need_packages GROUP...: installs what is missing of the groups listed in tools/packages.
 need_packages() {
-    local group missing=() name
+    local group missing=() name others
+    others=$(provided)
     for group; do
         while read -r name; do
             [ "$(dpkg-query -W -f='${db:Status-Status}' "$name" 2> /dev/null)" = installed ] ||
-                missing+=("$name")
-        done < <(awk -v g="$group:" '$1 == g { for (i = 2; i <= NF; i++) print $i }' \
-            "$repo/tools/packages")
+                grep -qxF -- "$name" <<< "$others" || missing+=("$name")
+        done < <(packages_of "$group")
     done
     [ ${#missing[@]} -gt 0 ] || return 0
     command -v apt-get > /dev/null ||
@@ -84,6 +95,26 @@ need_packages() {
         tail -n 20 "$log" >&2
         rm -f "$log"
         die "apt-get could not install: ${missing[*]}"
+    fi
+    rm -f "$log"
+}
+
+# need_promtool FOLDER: puts promtool into the folder, unless the machine has it.  Installs nothing, so
+# that no Prometheus starts.
+need_promtool() {
+    local log
+    ! command -v promtool > /dev/null && [ ! -x "$1/promtool" ] || return 0
+    command -v apt-get > /dev/null || die "this is no Debian: install yourself what has promtool"
+    say "unpacking promtool"
+    log=$(mktemp)
+    # shellcheck disable=SC2046 # words
+    if ! (mkdir -p "$1" && as_root apt-get update -q && cd "$1" &&
+        apt-get download -q $(packages_of promtool) &&
+        dpkg-deb --fsys-tarfile ./*.deb | tar -xf - --strip-components=3 ./usr/bin/promtool &&
+        rm ./*.deb && ./promtool --version) > "$log" 2>&1 < /dev/null; then
+        tail -n 20 "$log" >&2
+        rm -rf "$log" "$1"
+        die "promtool could not be unpacked into $1"
     fi
     rm -f "$log"
 }

@@ -6,6 +6,7 @@
 #include "rebalance/state/coordinator.h"
 #include "web/body.h"
 #include "web/letter_filter.h"
+#include "web/operation/operation.h"
 #include "web/request.h"
 
 #include <cJSON.h>
@@ -18,16 +19,14 @@ typedef bool (*dead_letter_fn)(struct coordinator *co, const struct dead_letter_
 static bool read_params(const struct request_target *t, struct dead_letter_filter *f,
                         struct err *err)
 {
-    static const char *const names[] = {"topic", "table", "index", "reason",
-                                        "after", "limit", "body",  NULL};
     uint64_t limit = 0;
 
     f->topic = request_param(t, "topic");
     f->table = request_param(t, "table");
     f->index = request_param(t, "index");
     f->reason_like = request_param(t, "reason");
-    if (!param_known(t, names, err) || !param_uint(t, "after", &f->after_id, err) ||
-        !param_uint(t, "limit", &limit, err) || !param_bool(t, "body", &f->bodies, err))
+    if (!param_uint(t, "after", &f->after_id, err) || !param_uint(t, "limit", &limit, err) ||
+        !param_bool(t, "body", &f->bodies, err))
         return false;
     f->limit = (size_t)(limit < PAGE_MAX ? limit : PAGE_MAX);
     return true;
@@ -58,12 +57,11 @@ void api_dead_letter(struct api_call *c)
 
 static void act(struct api_call *c, dead_letter_fn fn)
 {
-    static const char *const members[] = {"id",     "topic", "table", "index",
-                                          "reason", "all",   NULL};
     struct dead_letter_filter f = {0}; /* all that match */
     struct err err = {0};
     cJSON *body = NULL;
-    bool ok = body_parse(&body, c->req, members, &err) && letter_filter_read(body, &f, &err) &&
+    bool ok = body_parse(&body, c->req, c->op->members, &err) &&
+              letter_filter_read(body, &f, &err) &&
               fn(c->api->coordinator, &f, &c->res->body, &err);
 
     answer(c, 200, ok, &err);

@@ -5,17 +5,44 @@
 #include "rebalance/delayed/orders.h"
 #include "web/body.h"
 #include "web/delayed_order.h"
+#include "web/operation/operation.h"
 #include "web/request.h"
 
 #include <cJSON.h>
 
 #define PAGE_MAX 10000
 
+static bool is_one_of(const char *name, struct str value, const char *const *words,
+                      struct err *err)
+{
+    struct buf all = {0};
+    bool is = value.len == 0;
+
+    for (size_t i = 0; words[i] != NULL; i++) {
+        is = is || str_equal(value, str_from(words[i]));
+        buf_printf(&all, "%s%s", i > 0 ? ", " : "", words[i]);
+    }
+    if (!is)
+        err_set_code(err, ERR_REJECT, "http", 400, "`%s` is one of: %s", name, all.ptr);
+    buf_free(&all);
+    return is;
+}
+
+/* "2026-11-27" */
+static bool is_day(struct str day, struct err *err)
+{
+    bool is = day.len == 0 || day.len == 10;
+
+    for (size_t i = 0; is && i < day.len; i++)
+        is = i == 4 || i == 7 ? day.ptr[i] == '-' : day.ptr[i] >= '0' && day.ptr[i] <= '9';
+    return is || err_set_code(err, ERR_REJECT, "http", 400, "`day` is a day as 2026-11-27");
+}
+
 static bool read_params(const struct request_target *t, struct snapshot_filter *f,
                         struct err *err)
 {
-    static const char *const names[] = {"topic",  "table", "op",    "row", "day",
-                                        "status", "after", "limit", NULL};
+    static const char *const ops[] = {"insert", "update", "delete", "table", NULL};
+    static const char *const statuses[] = {"init", "running", "done", NULL};
     uint64_t limit = 0;
 
     f->topic = request_param(t, "topic");
@@ -24,8 +51,9 @@ static bool read_params(const struct request_target *t, struct snapshot_filter *
     f->row_id = request_param(t, "row");
     f->day = request_param(t, "day");
     f->status = request_param(t, "status");
-    if (!param_known(t, names, err) || !param_uint(t, "after", &f->after_id, err) ||
-        !param_uint(t, "limit", &limit, err))
+    if (!param_uint(t, "after", &f->after_id, err) || !param_uint(t, "limit", &limit, err) ||
+        !is_one_of("op", f->op, ops, err) || !is_one_of("status", f->status, statuses, err) ||
+        !is_day(f->day, err))
         return false;
     f->limit = (size_t)(limit < PAGE_MAX ? limit : PAGE_MAX);
     return true;
@@ -43,11 +71,9 @@ void api_delayed(struct api_call *c)
 
 void api_delayed_runs(struct api_call *c)
 {
-    static const char *const names[] = {"waiting", NULL};
     struct err err = {0};
     bool waiting = true;
-    const bool ok = param_known(&c->req->target, names, &err) &&
-                    param_bool(&c->req->target, "waiting", &waiting, &err) &&
+    const bool ok = param_bool(&c->req->target, "waiting", &waiting, &err) &&
                     coordinator_delayed_runs(c->api->coordinator, waiting, &c->res->body, &err);
 
     answer(c, 200, ok, &err);
@@ -56,13 +82,20 @@ void api_delayed_runs(struct api_call *c)
 typedef bool (*delayed_fn)(struct coordinator *co, const struct delayed_order *o,
                            struct buf *json, struct err *err);
 
-static void act(struct api_call *c, const char *const *members, delayed_fn fn)
+static bool run(struct coordinator *co, const struct delayed_order *o, struct buf *json,
+                struct err *err)
+{
+    return o->dry_run ? coordinator_delayed_cost(co, o, json, err)
+                      : coordinator_delayed_run(co, o, json, err);
+}
+
+static void act(struct api_call *c, delayed_fn fn)
 {
     uint64_t ids[DELAYED_IDS_MAX];
     struct delayed_order o = {.n_ids = 0};
     struct err err = {0};
     cJSON *body = NULL;
-    const bool ok = body_parse(&body, c->req, members, &err) &&
+    const bool ok = body_parse(&body, c->req, c->op->members, &err) &&
                     delayed_order_read(body, ids, &o, &err) &&
                     fn(c->api->coordinator, &o, &c->res->body, &err);
 
@@ -72,14 +105,10 @@ static void act(struct api_call *c, const char *const *members, delayed_fn fn)
 
 void api_delayed_run(struct api_call *c)
 {
-    static const char *const members[] = {"topic", "table", "ids", "all", NULL};
-
-    act(c, members, coordinator_delayed_run);
+    act(c, run);
 }
 
 void api_delayed_done(struct api_call *c)
 {
-    static const char *const members[] = {"topic", "ids", NULL};
-
-    act(c, members, coordinator_delayed_done);
+    act(c, coordinator_delayed_done);
 }

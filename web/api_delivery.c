@@ -8,6 +8,7 @@
 #include "src/base/mem.h"
 #include "src/format/json.h"
 #include "web/body.h"
+#include "web/operation/operation.h"
 #include "web/request.h"
 
 #include <cJSON.h>
@@ -76,12 +77,11 @@ void api_delivery_set(struct api_call *c)
 
 void api_delivery_reset(struct api_call *c)
 {
-    static const char *const members[] = {NULL};
     struct err err = {0};
     cJSON *body = NULL;
 
     answer(c, 200,
-           body_parse(&body, c->req, members, &err) &&
+           body_parse(&body, c->req, c->op->members, &err) &&
                coordinator_delivery_set(c->api->coordinator, NULL, 0, &c->res->body, &err),
            &err);
     cJSON_Delete(body);
@@ -108,19 +108,24 @@ static bool drain(struct api_call *c, const cJSON *body, struct err *err)
 
 void api_drain(struct api_call *c)
 {
-    static const char *const members[] = {"worker", "timeout_ms", NULL};
     struct err err = {0};
     cJSON *body = NULL;
 
-    answer(c, 200, body_parse(&body, c->req, members, &err) && drain(c, body, &err), &err);
+    answer(c, 200, body_parse(&body, c->req, c->op->members, &err) && drain(c, body, &err),
+           &err);
     cJSON_Delete(body);
 }
 
 void api_drain_cancel(struct api_call *c)
 {
     struct err err = {0};
+    cJSON *body = NULL;
 
-    answer(c, 200, coordinator_drain_cancel(c->api->coordinator, &c->res->body, &err), &err);
+    answer(c, 200,
+           body_parse(&body, c->req, c->op->members, &err) &&
+               coordinator_drain_cancel(c->api->coordinator, &c->res->body, &err),
+           &err);
+    cJSON_Delete(body);
 }
 
 /* ---- the whole configuration ---- */

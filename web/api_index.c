@@ -6,6 +6,7 @@
 #include "rebalance/state/coordinator.h"
 #include "rebalance/version/index.h"
 #include "web/body.h"
+#include "web/operation/operation.h"
 #include "web/request.h"
 
 #include <cJSON.h>
@@ -40,13 +41,11 @@ static bool create(struct api_call *c, const cJSON *body, bool *dry_run, struct 
 
 void api_index_create(struct api_call *c)
 {
-    static const char *const members[] = {"rate",       "chunk",      "buckets", "buckets_by",
-                                          "take_index", "take_alias", "hold",    "keep",
-                                          "verify",     "dry_run",    "nodes",   NULL};
     struct err err = {0};
     cJSON *body = NULL;
     bool dry_run = false;
-    const bool ok = body_parse(&body, c->req, members, &err) && create(c, body, &dry_run, &err);
+    const bool ok =
+        body_parse(&body, c->req, c->op->members, &err) && create(c, body, &dry_run, &err);
 
     answer(c, dry_run ? 200 : 202, ok, &err);
     cJSON_Delete(body);
@@ -68,11 +67,10 @@ static bool set(struct api_call *c, const cJSON *body, struct err *err)
 
 void api_index_set(struct api_call *c)
 {
-    static const char *const members[] = {"rate", "nodes", NULL};
     struct err err = {0};
     cJSON *body = NULL;
 
-    answer(c, 200, body_parse(&body, c->req, members, &err) && set(c, body, &err), &err);
+    answer(c, 200, body_parse(&body, c->req, c->op->members, &err) && set(c, body, &err), &err);
     cJSON_Delete(body);
 }
 
@@ -87,11 +85,11 @@ static bool cut_over(struct api_call *c, const cJSON *body, struct err *err)
 
 void api_index_cutover(struct api_call *c)
 {
-    static const char *const members[] = {"accept_dead_letters", NULL};
     struct err err = {0};
     cJSON *body = NULL;
 
-    answer(c, 202, body_parse(&body, c->req, members, &err) && cut_over(c, body, &err), &err);
+    answer(c, 202, body_parse(&body, c->req, c->op->members, &err) && cut_over(c, body, &err),
+           &err);
     cJSON_Delete(body);
 }
 
@@ -105,20 +103,19 @@ static bool roll_back(struct api_call *c, const cJSON *body, struct err *err)
 
 void api_index_rollback(struct api_call *c)
 {
-    static const char *const members[] = {"to", NULL};
     struct err err = {0};
     cJSON *body = NULL;
 
-    answer(c, 200, body_parse(&body, c->req, members, &err) && roll_back(c, body, &err), &err);
+    answer(c, 200, body_parse(&body, c->req, c->op->members, &err) && roll_back(c, body, &err),
+           &err);
     cJSON_Delete(body);
 }
 
 void api_index_reset(struct api_call *c)
 {
-    static const char *const members[] = {NULL};
     struct err err = {0};
     cJSON *body = NULL;
-    bool ok = body_parse(&body, c->req, members, &err) &&
+    bool ok = body_parse(&body, c->req, c->op->members, &err) &&
               coordinator_index_reset(c->api->coordinator, c->args[0], &c->res->body, &err);
 
     answer(c, 200, ok, &err);

@@ -3,7 +3,9 @@
 #include "web/api.h"
 
 #include "rebalance/admin/nodes.h"
+#include "rebalance/tell/alarms.h"
 #include "web/body.h"
+#include "web/operation/operation.h"
 #include "web/request.h"
 
 #include <cJSON.h>
@@ -16,6 +18,18 @@ void api_nodes(struct api_call *c)
            &err);
 }
 
+void api_alarm_test(struct api_call *c)
+{
+    struct err err = {0};
+    cJSON *body = NULL;
+
+    answer(c, 200,
+           body_parse(&body, c->req, c->op->members, &err) &&
+               coordinator_test_alarms(c->api->coordinator, &c->res->body, &err),
+           &err);
+    cJSON_Delete(body);
+}
+
 void api_node_forget(struct api_call *c)
 {
     struct err err = {0};
@@ -24,12 +38,12 @@ void api_node_forget(struct api_call *c)
            coordinator_forget_node(c->api->coordinator, c->args[0], &c->res->body, &err), &err);
 }
 
-static void change(struct api_call *c, enum barrier_ask ask, const char *const *members)
+static void change(struct api_call *c, enum barrier_ask ask)
 {
     struct node_request r = {.ask = ask, .node = STR(""), .topic = STR("")};
     struct err err = {0};
     cJSON *body = NULL;
-    bool ok = body_parse(&body, c->req, members, &err) &&
+    bool ok = body_parse(&body, c->req, c->op->members, &err) &&
               body_bool(body, "dry_run", &r.dry_run, &err) &&
               body_str(body, "to", &r.node, &err);
 
@@ -42,26 +56,22 @@ static void change(struct api_call *c, enum barrier_ask ask, const char *const *
     cJSON_Delete(body);
 }
 
-static const char *const dry_run_only[] = {"dry_run", NULL};
-
 void api_node_rebalance(struct api_call *c)
 {
-    change(c, BARRIER_ASK_REBALANCE, dry_run_only);
+    change(c, BARRIER_ASK_REBALANCE);
 }
 
 void api_node_evacuate(struct api_call *c)
 {
-    change(c, BARRIER_ASK_EVACUATE, dry_run_only);
+    change(c, BARRIER_ASK_EVACUATE);
 }
 
 void api_node_admit(struct api_call *c)
 {
-    change(c, BARRIER_ASK_ADMIT, dry_run_only);
+    change(c, BARRIER_ASK_ADMIT);
 }
 
 void api_topic_move(struct api_call *c)
 {
-    static const char *const members[] = {"to", "dry_run", NULL};
-
-    change(c, BARRIER_ASK_MOVE, members);
+    change(c, BARRIER_ASK_MOVE);
 }

@@ -6,6 +6,7 @@
 #include "rebalance/topic/orders.h"
 #include "rebalance/version/index.h"
 #include "web/body.h"
+#include "web/operation/operation.h"
 #include "web/request.h"
 
 #include <cJSON.h>
@@ -14,11 +15,10 @@ static void pause_it(struct api_call *c,
                      bool (*pause)(struct coordinator *co, struct str name, struct str reason,
                                    struct buf *json, struct err *err))
 {
-    static const char *const members[] = {"reason", NULL};
     struct str reason = STR("");
     struct err err = {0};
     cJSON *body = NULL;
-    bool ok = body_parse(&body, c->req, members, &err) &&
+    bool ok = body_parse(&body, c->req, c->op->members, &err) &&
               body_str(body, "reason", &reason, &err) &&
               pause(c->api->coordinator, c->args[0], reason, &c->res->body, &err);
 
@@ -38,10 +38,9 @@ void api_index_pause(struct api_call *c)
 
 void api_index_resume(struct api_call *c)
 {
-    static const char *const members[] = {NULL};
     struct err err = {0};
     cJSON *body = NULL;
-    bool ok = body_parse(&body, c->req, members, &err) &&
+    bool ok = body_parse(&body, c->req, c->op->members, &err) &&
               coordinator_index_resume(c->api->coordinator, c->args[0], &c->res->body, &err);
 
     answer(c, 200, ok, &err);

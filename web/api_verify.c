@@ -8,6 +8,7 @@
 #include "rebalance/verify/verify.h"
 #include "src/base/mem.h"
 #include "web/body.h"
+#include "web/operation/operation.h"
 #include "web/request.h"
 
 #include <cJSON.h>
@@ -67,15 +68,12 @@ static bool verify_all(struct api_call *c, const cJSON *body, struct err *err)
 /* With keys it is a question, which is answered; without, the order of a job. */
 void api_verify(struct api_call *c)
 {
-    static const char *const of_keys[] = {"keys", "repair", "values", NULL};
-    static const char *const of_all[] = {"repair", "values", "yes",   "rate", "version",
-                                         "sample", "where",  "since", NULL};
     struct err err = {0};
     cJSON *any = NULL, *body = NULL;
     bool ok = body_parse(&any, c->req, NULL, &err);
-    const bool keys = ok && cJSON_HasObjectItem(any, "keys");
+    const bool keys = ok && cJSON_HasObjectItem(any, c->op->or_members->name);
 
-    ok = ok && body_parse(&body, c->req, keys ? of_keys : of_all, &err);
+    ok = ok && body_parse(&body, c->req, keys ? c->op->or_members : c->op->members, &err);
     if (keys)
         answer(c, 200, ok && verify_keys(c, body, &err), &err);
     else
@@ -103,21 +101,20 @@ static bool refresh(struct api_call *c, const cJSON *body, struct err *err)
 
 void api_index_refresh(struct api_call *c)
 {
-    static const char *const members[] = {"where", "keys", "rate", NULL};
     struct err err = {0};
     cJSON *body = NULL;
 
-    answer(c, 202, body_parse(&body, c->req, members, &err) && refresh(c, body, &err), &err);
+    answer(c, 202, body_parse(&body, c->req, c->op->members, &err) && refresh(c, body, &err),
+           &err);
     cJSON_Delete(body);
 }
 
 void api_index_refresh_cancel(struct api_call *c)
 {
-    static const char *const members[] = {NULL};
     struct err err = {0};
     cJSON *body = NULL;
     const bool ok =
-        body_parse(&body, c->req, members, &err) &&
+        body_parse(&body, c->req, c->op->members, &err) &&
         coordinator_cancel_refresh(c->api->coordinator, c->args[0], &c->res->body, &err);
 
     answer(c, 200, ok, &err);
@@ -126,11 +123,10 @@ void api_index_refresh_cancel(struct api_call *c)
 
 void api_replay(struct api_call *c)
 {
-    static const char *const members[] = {"day", "rate", NULL};
     struct replay_order o = {.table = c->args[0]};
     struct err err = {0};
     cJSON *body = NULL;
-    bool ok = body_parse(&body, c->req, members, &err);
+    bool ok = body_parse(&body, c->req, c->op->members, &err);
 
     o.has_rate = ok && cJSON_HasObjectItem(body, "rate");
     ok = ok && body_str(body, "day", &o.day, &err) && body_uint(body, "rate", &o.rate, &err);
@@ -141,7 +137,6 @@ void api_replay(struct api_call *c)
 
 static bool read_trace(struct api_call *c, struct trace_request *r, struct err *err)
 {
-    static const char *const params[] = {"key", "log", "from", NULL};
     const struct request_target *t = &c->req->target;
     const struct str log = request_param(t, "log");
 
@@ -149,8 +144,6 @@ static bool read_trace(struct api_call *c, struct trace_request *r, struct err *
                                 .key = request_param(t, "key"),
                                 .log = str_equal(log, STR("true")),
                                 .from = request_param(t, "from")};
-    if (!param_known(t, params, err))
-        return false;
     if (r->key.len == 0)
         return err_set_code(err, ERR_REJECT, "http", 400,
                             "which row? give the parameter \"key\"");

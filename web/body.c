@@ -2,6 +2,7 @@
 
 #include "web/body.h"
 
+#include "web/operation/operation.h"
 #include "web/request.h"
 
 #include <cJSON.h>
@@ -11,22 +12,21 @@
 
 #define NUMBER_MAX 9007199254740992.0 /* 2^53: beyond it a double skips whole numbers */
 
-static bool is_named(const char *name, const char *const *names)
+static bool is_named(struct str name, const struct input *list)
 {
-    for (; *names != NULL; names++)
-        if (strcmp(name, *names) == 0)
+    for (; list->name != NULL; list++)
+        if (str_equal(name, str_from(list->name)))
             return true;
     return false;
 }
 
-/* names ends with NULL. */
 static void refuse_unknown(struct err *err, const char *noun, struct str name,
-                           const char *const *names)
+                           const struct input *list)
 {
     struct buf known = {0};
 
-    for (size_t i = 0; names[i] != NULL; i++)
-        buf_printf(&known, "%s%s", i > 0 ? ", " : "", names[i]);
+    for (size_t i = 0; list[i].name != NULL; i++)
+        buf_printf(&known, "%s%s", i > 0 ? ", " : "", list[i].name);
     err_set_code(err, ERR_REJECT, "http", 400, "unknown %s \"%.*s\"; this request takes %s",
                  noun, (int)(name.len < 60 ? name.len : 60), name.ptr,
                  known.len > 0 ? known.ptr : "none");
@@ -53,7 +53,17 @@ static bool only_space(const char *p, const char *end)
     return p == end;
 }
 
-bool body_parse(struct cJSON **out, const struct request *req, const char *const *members,
+bool body_known(const struct cJSON *object, const struct input *members, struct err *err)
+{
+    for (const cJSON *m = object->child; m != NULL; m = m->next)
+        if (!is_named(str_from(m->string), members)) {
+            refuse_unknown(err, "member", str_from(m->string), members);
+            return false;
+        }
+    return true;
+}
+
+bool body_parse(struct cJSON **out, const struct request *req, const struct input *members,
                 struct err *err)
 {
     *out = NULL;
@@ -72,10 +82,7 @@ bool body_parse(struct cJSON **out, const struct request *req, const char *const
         cJSON_Delete(body);
         return err_set_code(err, ERR_REJECT, "http", 400, "the body is not a JSON object");
     }
-    for (const cJSON *m = body->child; m != NULL; m = m->next) {
-        if (members == NULL || is_named(m->string, members))
-            continue;
-        refuse_unknown(err, "member", str_from(m->string), members);
+    if (members != NULL && !body_known(body, members, err)) {
         cJSON_Delete(body);
         return false;
     }
@@ -159,17 +166,14 @@ bool param_bool(const struct request_target *t, const char *name, bool *out, str
     return *out || str_equal(value, STR("false")) || refuse(err, name, "must be true or false");
 }
 
-bool param_known(const struct request_target *t, const char *const *names, struct err *err)
+bool params_known(const struct request_target *t, const struct input *params, struct err *err)
 {
-    for (size_t i = 0; i < t->n_params; i++) {
-        const char *const *n = names;
-
-        while (*n != NULL && !str_equal(t->params[i].name, str_from(*n)))
-            n++;
-        if (*n == NULL) {
-            refuse_unknown(err, "parameter", t->params[i].name, names);
+    if (params == NULL)
+        params = no_input;
+    for (size_t i = 0; i < t->n_params; i++)
+        if (!is_named(t->params[i].name, params)) {
+            refuse_unknown(err, "parameter", t->params[i].name, params);
             return false;
         }
-    }
     return true;
 }

@@ -15,14 +15,19 @@
 #include <stdint.h>
 
 struct cJSON;
+struct input;
 struct request;
 struct request_target;
 
 /*
- * Parse the body as an object that may have only the given members (a list that ends with NULL;
- * NULL: any).  A missing body is an empty object.  Release with cJSON_Delete().
+ * Parse the body as an object that may have only the given members (NULL: any).  A missing body
+ * is an empty object.  Release with cJSON_Delete().
  */
-bool body_parse(struct cJSON **out, const struct request *req, const char *const *members,
+bool body_parse(struct cJSON **out, const struct request *req, const struct input *members,
+                struct err *err) MUST_CHECK;
+
+/* Check that the members of an object are among these. */
+bool body_known(const struct cJSON *object, const struct input *members,
                 struct err *err) MUST_CHECK;
 
 /* A missing member leaves *out unchanged.  Strings are borrowed from the object. */
@@ -38,9 +43,9 @@ bool param_uint(const struct request_target *t, const char *name, uint64_t *out,
                 struct err *err) MUST_CHECK;
 bool param_bool(const struct request_target *t, const char *name, bool *out,
                 struct err *err) MUST_CHECK;
-/* Check that every parameter is in names, a list that ends with NULL. */
-bool param_known(const struct request_target *t, const char *const *names,
-                 struct err *err) MUST_CHECK;
+/* Check that every parameter is one of params; NULL: the request takes none. */
+bool params_known(const struct request_target *t, const struct input *params,
+                  struct err *err) MUST_CHECK;
 
 /* Parse a whole number in decimal digits. */
 bool body_parse_uint(struct str text, uint64_t *out) MUST_CHECK;

@@ -37,7 +37,7 @@ bool delayed_order_read(const cJSON *body, uint64_t room[DELAYED_IDS_MAX],
     bool all = false;
 
     if (!body_str(body, "topic", &o->topic, err) || !body_str(body, "table", &o->table, err) ||
-        !body_bool(body, "all", &all, err) ||
+        !body_bool(body, "all", &all, err) || !body_bool(body, "dry_run", &o->dry_run, err) ||
         !read_ids(cJSON_GetObjectItemCaseSensitive(body, "ids"), room, o, err))
         return false;
     if (all + (o->table.len > 0) + (o->n_ids > 0) == 1)

@@ -3,6 +3,7 @@
 #include "web/door.h"
 
 #include "src/base/arena.h"
+#include "src/base/buf.h"
 #include "src/base/clock.h"
 #include "src/base/list.h"
 #include "src/base/lock.h"
@@ -10,11 +11,12 @@
 #include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "src/base/thread.h"
+#include "web/edge/address.h"
 #include "web/request.h"
+#include "web/tls/tls_relay.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -45,6 +47,7 @@ struct guest {
 struct door {
     enum magic magic;
     struct door_options opt;
+    struct tls_relay *relay; /* NULL: guests do not encrypt */
     int epoll, wake;
     pthread_t thread;
     bool running;
@@ -55,7 +58,7 @@ struct door {
     /* All guarded by lock. */
     struct lock lock;
     struct link guests; /* oldest first */
-    unsigned n_guests;  /* without those that are gone */
+    unsigned n_guests;  /* those that hold a place */
     unsigned n_inside;  /* guests the library has, including those that are gone */
     bool stop;
 };
@@ -76,10 +79,16 @@ static void dispose(struct guest *g)
     free(g);
 }
 
+/* Streams are counted elsewhere (web/stream/streams.h). */
+static bool holds_place(const struct guest *g)
+{
+    return !g->gone && g->phase != GUEST_STREAM;
+}
+
 static void unlist(struct door *d, struct guest *g) NEEDS(d->lock)
 {
     list_remove(&g->link);
-    if (!g->gone)
+    if (holds_place(g))
         d->n_guests--;
     if (g->library_fd != -1)
         d->n_inside--;
@@ -112,11 +121,6 @@ static void free_place(struct door *d, struct guest *g, struct link *leaving) NE
     shutdown(g->fd, SHUT_RDWR);
 }
 
-static void write_header(void *cls, const char *name, const char *value)
-{
-    buf_printf(cls, "%s: %s\r\n", name, value);
-}
-
 /*
  * Send an answer.  Read pending bytes first: closing a socket with unread bytes would discard
  * the answer.
@@ -126,10 +130,7 @@ static void say(int fd, const struct response *res)
     struct buf text = {0};
     char unread[4096];
 
-    buf_printf(&text, "HTTP/1.1 %d %s\r\n", res->status, response_status_text(res->status));
-    response_each_header(res, write_header, &text);
-    buf_printf(&text, "Content-Length: %zu\r\n\r\n", res->body.len);
-    buf_append(&text, buf_str(&res->body));
+    response_format(&text, res);
     for (int i = 0; i < 64 && recv(fd, unread, sizeof(unread), MSG_DONTWAIT) > 0; i++)
         ;
     if (send(fd, text.ptr, text.len, MSG_DONTWAIT | MSG_NOSIGNAL) > 0)
@@ -179,7 +180,8 @@ static bool displace(struct door *d, const uint64_t *address, struct link *leavi
     for (struct link *l = d->guests.next; l != &d->guests; l = l->next) {
         struct guest *g = guest_of(l);
 
-        if (g->gone || g->phase == GUEST_CALL || (address != NULL && g->address != *address))
+        if (!holds_place(g) || g->phase == GUEST_CALL ||
+            (address != NULL && g->address != *address))
             continue;
         free_place(d, g, leaving);
         return true;
@@ -192,7 +194,7 @@ static unsigned count_of(struct door *d, uint64_t address) NEEDS(d->lock)
     unsigned n = 0;
 
     for (struct link *l = d->guests.next; l != &d->guests; l = l->next)
-        n += !guest_of(l)->gone && guest_of(l)->address == address;
+        n += holds_place(guest_of(l)) && guest_of(l)->address == address;
     return n;
 }
 
@@ -209,21 +211,6 @@ static bool make_room(struct door *d, uint64_t address, struct link *leaving) NE
 }
 
 /* ---- coming ---- */
-
-static uint64_t address_of(int fd, const struct sockaddr_storage *peer)
-{
-    struct ucred user = {.uid = (uid_t)-1};
-    socklen_t len = sizeof(user);
-    struct sockaddr_in v4;
-
-    if (peer->ss_family == AF_INET) {
-        memcpy(&v4, peer, sizeof(v4));
-        return v4.sin_addr.s_addr;
-    }
-    if (peer->ss_family == AF_UNIX && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &user, &len) == 0)
-        return user.uid;
-    return peer->ss_family == AF_UNIX ? (uint64_t)(uid_t)-1 : 0; /* IPv6: only ::1 */
-}
 
 static void seat(struct door *d, struct guest *g)
 {
@@ -251,7 +238,7 @@ static struct guest *welcome(struct door *d, int fd, const struct sockaddr_stora
     *g = (struct guest){.door = d,
                         .fd = fd,
                         .library_fd = -1,
-                        .address = address_of(fd, peer),
+                        .address = address_number(fd, peer),
                         .peer = *peer,
                         .peer_len = len,
                         .since_ms = clock_mono_ms()};
@@ -288,6 +275,8 @@ static void let_in(struct door *d)
             accept4(d->opt.fd, (struct sockaddr *)&peer, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
         if (fd != -1)
+            fd = tls_relay_take(d->relay, fd);
+        if (fd != -1)
             seat(d, welcome(d, fd, &peer, len));
         else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
             return lack_files(d);
@@ -297,11 +286,6 @@ static void let_in(struct door *d)
 }
 
 /* ---- the head ---- */
-
-static struct str keep(struct guest *g, struct str s)
-{
-    return s.ptr != NULL ? arena_copy(g->arena, s) : s;
-}
 
 /* Only the door's thread lets guests in, so free room stays free. */
 static bool is_full_inside(struct door *d)
@@ -318,11 +302,7 @@ static bool is_full_inside(struct door *d)
 static void pass(struct guest *g, const struct head *h, int own)
 {
     g->arena = arena_new();
-    g->head = (struct head){.method = keep(g, h->method),
-                            .target = keep(g, h->target),
-                            .host = keep(g, h->host),
-                            .content_type = keep(g, h->content_type),
-                            .content_length = h->content_length};
+    g->head = head_copy(h, g->arena);
     lock_acquire(&g->door->lock);
     g->library_fd = g->fd;
     g->fd = own;
@@ -336,8 +316,11 @@ static void pass(struct guest *g, const struct head *h, int own)
 static void enter(struct guest *g, const struct head *h)
 {
     const struct door_options *opt = &g->door->opt;
-    const struct sockaddr_storage peer = g->peer; /* g may be freed before enter() returns */
-    const socklen_t len = g->peer_len;
+    /* g may be freed before enter() returns; what is decrypted comes by a unix socket. */
+    const struct sockaddr_storage unix_peer = {.ss_family = AF_UNIX};
+    const bool by_relay = g->door->relay != NULL;
+    const struct sockaddr_storage peer = by_relay ? unix_peer : g->peer;
+    const socklen_t len = by_relay ? sizeof(sa_family_t) : g->peer_len;
     const int fd = g->fd, own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 
     if (own == -1) {
@@ -407,7 +390,7 @@ static void sweep(struct door *d)
         struct guest *g = guest_of(l);
 
         next = l->next;
-        if (!g->gone && g->phase != GUEST_CALL &&
+        if (holds_place(g) && g->phase != GUEST_CALL &&
             now_ms - g->since_ms >= (int64_t)d->opt.timeout_s * 1000)
             free_place(d, g, &leaving);
     }
@@ -481,12 +464,13 @@ static bool prepare(struct door *d, struct err *err)
 
 bool door_start(struct door **out, const struct door_options *opt, struct err *err)
 {
+    const struct tls_relay_options relay = {opt->keys, opt->timeout_s, opt->places};
     struct door *d = mem_alloc(1, sizeof(*d));
 
     *d = (struct door){.magic = MAGIC_door, .opt = *opt, .raw = mem_alloc(HEAD_BYTES_MAX, 1)};
     lock_init(&d->lock, LOCK_private);
     list_init(&d->guests);
-    if (!prepare(d, err)) {
+    if (!prepare(d, err) || !tls_relay_start(&d->relay, &relay, err)) {
         door_free(d);
         return false;
     }
@@ -541,6 +525,7 @@ void door_free(struct door *d)
     if (d == NULL)
         return;
     forget_all(d, false);
+    tls_relay_stop(d->relay);
     close(d->opt.fd);
     if (d->epoll != -1)
         close(d->epoll);
@@ -550,6 +535,11 @@ void door_free(struct door *d)
     free(d->raw);
     MAGIC_END(door, d);
     free(d);
+}
+
+void door_use_keys(struct door *d, struct tls_keys *keys)
+{
+    tls_relay_use(d->relay, keys);
 }
 
 /* ---- guests that the library has ---- */
@@ -576,9 +566,26 @@ uid_t guest_uid(const struct guest *g)
     return (uid_t)g->address;
 }
 
+const struct sockaddr_storage *guest_peer(const struct guest *g)
+{
+    return &g->peer;
+}
+
+void guest_append_address(const struct guest *g, struct buf *out)
+{
+    address_append(out, &g->peer);
+}
+
+int guest_fd(const struct guest *g)
+{
+    return g->fd;
+}
+
 void guest_turn(struct guest *g, enum guest_phase phase)
 {
     lock_acquire(&g->door->lock);
+    if (phase == GUEST_STREAM && holds_place(g))
+        g->door->n_guests--;
     g->phase = phase;
     g->since_ms = clock_mono_ms();
     lock_release(&g->door->lock);

@@ -2,16 +2,25 @@
 
 #include "web/head.h"
 
+#include "src/base/arena.h"
 #include "web/body.h"
 
 #include <string.h>
 
-/* The fields we use; each may occur once. */
+/* The fields we use; each may occur once, but for Accept-Encoding, where the first counts. */
 enum field {
     FIELD_HOST = 0,
     FIELD_LENGTH,
     FIELD_TYPE,
     FIELD_CODING,
+    FIELD_IF_MATCH,
+    FIELD_AUTHORIZATION,
+    FIELD_COOKIE,
+    FIELD_ORIGIN,
+    FIELD_IF_NONE_MATCH,
+    FIELD_ACCEPT_ENCODING,
+    FIELD_IDEMPOTENCY_KEY,
+    FIELD_LAST_EVENT_ID,
     N_FIELDS,
 };
 
@@ -20,6 +29,14 @@ static const char *const field_name[N_FIELDS] = {
     [FIELD_LENGTH] = "Content-Length",
     [FIELD_TYPE] = "Content-Type",
     [FIELD_CODING] = "Transfer-Encoding",
+    [FIELD_IF_MATCH] = "If-Match",
+    [FIELD_AUTHORIZATION] = "Authorization",
+    [FIELD_COOKIE] = "Cookie",
+    [FIELD_ORIGIN] = "Origin",
+    [FIELD_IF_NONE_MATCH] = "If-None-Match",
+    [FIELD_ACCEPT_ENCODING] = "Accept-Encoding",
+    [FIELD_IDEMPOTENCY_KEY] = "Idempotency-Key",
+    [FIELD_LAST_EVENT_ID] = "Last-Event-ID",
 };
 
 static enum head_state refuse(struct err *err, int status, const char *why)
@@ -141,6 +158,8 @@ static enum head_state field_line(struct str fields[N_FIELDS], struct str line, 
     for (int i = 0; i < N_FIELDS; i++) {
         if (!str_equal_any_case(name, str_from(field_name[i])))
             continue;
+        if (fields[i].ptr != NULL && i == FIELD_ACCEPT_ENCODING)
+            continue;
         if (fields[i].ptr != NULL)
             return refuse(err, 400, "repeats a field that may appear only once");
         fields[i] = trim(line);
@@ -168,6 +187,14 @@ static enum head_state judge(struct head *out, const struct str fields[N_FIELDS]
         return refuse(err, 400, "has a Content-Length that is not a number");
     out->host = fields[FIELD_HOST];
     out->content_type = fields[FIELD_TYPE];
+    out->if_match = fields[FIELD_IF_MATCH];
+    out->authorization = fields[FIELD_AUTHORIZATION];
+    out->cookie = fields[FIELD_COOKIE];
+    out->origin = fields[FIELD_ORIGIN];
+    out->if_none_match = fields[FIELD_IF_NONE_MATCH];
+    out->accept_encoding = fields[FIELD_ACCEPT_ENCODING];
+    out->idempotency_key = fields[FIELD_IDEMPOTENCY_KEY];
+    out->last_event_id = fields[FIELD_LAST_EVENT_ID];
     return HEAD_DONE;
 }
 
@@ -192,4 +219,26 @@ enum head_state head_parse(struct head *out, struct str raw, struct err *err)
     if (state == HEAD_MORE && raw.len >= HEAD_BYTES_MAX)
         return refuse(err, 431, "is too large");
     return state;
+}
+
+static struct str keep(struct arena *a, struct str s)
+{
+    return s.ptr != NULL ? arena_copy(a, s) : s;
+}
+
+struct head head_copy(const struct head *h, struct arena *a)
+{
+    return (struct head){.method = keep(a, h->method),
+                         .target = keep(a, h->target),
+                         .host = keep(a, h->host),
+                         .content_type = keep(a, h->content_type),
+                         .if_match = keep(a, h->if_match),
+                         .if_none_match = keep(a, h->if_none_match),
+                         .accept_encoding = keep(a, h->accept_encoding),
+                         .idempotency_key = keep(a, h->idempotency_key),
+                         .authorization = keep(a, h->authorization),
+                         .cookie = keep(a, h->cookie),
+                         .origin = keep(a, h->origin),
+                         .last_event_id = keep(a, h->last_event_id),
+                         .content_length = h->content_length};
 }

@@ -17,6 +17,8 @@
 #define HEAD_BYTES_MAX  ((size_t)16 << 10)
 #define HEAD_FIELDS_MAX 64
 
+struct arena;
+
 enum head_state {
     HEAD_MORE = 0, /* valid so far, but incomplete */
     HEAD_DONE,
@@ -26,7 +28,9 @@ enum head_state {
 /* Borrowed from the bytes.  A missing field has ptr NULL. */
 struct head {
     struct str method, target;
-    struct str host, content_type;
+    struct str host, content_type, if_match, if_none_match, accept_encoding, authorization,
+        cookie, origin;
+    struct str idempotency_key, last_event_id;
     uint64_t content_length;
 };
 
@@ -35,5 +39,7 @@ struct head {
  * with the HTTP status in err.code.  A bad head stays bad whatever follows.
  */
 enum head_state head_parse(struct head *out, struct str raw, struct err *err) MUST_CHECK;
+/* A head whose strings live in a. */
+struct head head_copy(const struct head *h, struct arena *a);
 
 #endif

@@ -139,8 +139,10 @@ static bool pass_on_delayed(const struct route *r, const struct api_call *c)
                 coordinator_topics_of_delayed(c->api->coordinator, &o, a, &topics, &n, &err);
 
     /* None begins unless all may: who asks again would meet the first one's run. */
-    if (done && r->handle == api_delayed_run &&
-        !coordinator_delayed_may_run(c->api->coordinator, &o, topics, n, &err))
+    if (o.dry_run)
+        done = false;
+    else if (done && r->handle == api_delayed_run &&
+             !coordinator_delayed_may_run(c->api->coordinator, &o, topics, n, &err))
         response_set_err(c->res, &err, STR(""));
     else
         done = done && ask_owners_of(r, c, body, topics, n);
@@ -179,14 +181,31 @@ static bool pass_on_table(const struct route *r, const struct api_call *c)
     return done;
 }
 
+/* What a node passes on has no room for it; it is refused by the owner, too, to be alike. */
+static bool refuse_condition(const struct api_call *c)
+{
+    response_set_problem(
+        c->res,
+        &(struct response_problem){
+            .status = 400,
+            .detail = STR("several nodes share the store, so this call may be another "
+                          "node's, and If-Match does not reach it; nothing was changed"),
+            .fix = STR("send the call without If-Match")});
+    return true;
+}
+
 bool pass_on(const struct route *r, const struct api_call *c)
 {
     if (r->concern == CONCERNS_NODE || c->req->is_wish ||
         !coordinator_is_shared(c->api->coordinator))
         return false;
+    if (c->req->if_match.len > 0)
+        return refuse_condition(c);
     switch (r->concern) {
     case CONCERNS_NODE: break;
     case CONCERNS_TOPIC: return pass_on_topic(r, c, c->args[0]);
+    case CONCERNS_ASKED_TOPIC:
+        return pass_on_topic(r, c, request_param(&c->req->target, "topic"));
     case CONCERNS_TABLE: return pass_on_table(r, c);
     case CONCERNS_LETTERS: return pass_on_letters(r, c);
     case CONCERNS_DELAYED: return pass_on_delayed(r, c);

@@ -8,14 +8,15 @@
 #include "src/base/random.h"
 #include "src/base/utf8.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
+#define STRICT_S "2592000" /* 30 days */
+
 static const char *const method_name[N_METHODS] = {
-    [METHOD_GET] = "GET",
-    [METHOD_POST] = "POST",
-    [METHOD_PATCH] = "PATCH",
-    [METHOD_DELETE] = "DELETE",
+    [METHOD_GET] = "GET",     [METHOD_POST] = "POST",     [METHOD_PUT] = "PUT",
+    [METHOD_PATCH] = "PATCH", [METHOD_DELETE] = "DELETE",
 };
 
 enum request_method request_method_parse(struct str name)
@@ -148,7 +149,7 @@ static bool is_port(struct str s)
 }
 
 /* Strip the port from "name:7700" or "[::1]:7700"; returns any other form unchanged. */
-static struct str host_name(struct str host)
+struct str request_host_name(struct str host)
 {
     const bool in_brackets = host.len > 0 && host.ptr[0] == '[';
     const char *end = in_brackets ? memchr(host.ptr, ']', host.len) : host.ptr;
@@ -166,12 +167,17 @@ static struct str host_name(struct str host)
 bool request_host_allowed(struct str host, struct str listen_host)
 {
     static const char *const local[] = {"localhost", "127.0.0.1", "[::1]"};
-    struct str name = host_name(host);
+    struct str name = request_host_name(host);
 
     for (size_t i = 0; i < ARRAY_LEN(local); i++)
         if (str_equal_any_case(name, str_from(local[i])))
             return true;
     return listen_host.len > 0 && str_equal_any_case(name, listen_host);
+}
+
+bool request_sees_rows(const struct request *req)
+{
+    return req->role >= ROLE_OPERATOR || req->sees_rows;
 }
 
 /* ---- problems ---- */
@@ -182,19 +188,25 @@ static const struct {
     const char *code;
 } statuses[] = {
     {200, "OK", ""},
+    {201, "Created", ""},
     {202, "Accepted", ""},
+    {304, "Not Modified", ""},
+    {308, "Permanent Redirect", "moved"},
     {400, "Bad Request", "bad-request"},
+    {401, "Unauthorized", "log-in-needed"},
     {403, "Forbidden", "forbidden"},
     {404, "Not Found", "not-found"},
     {405, "Method Not Allowed", "method-not-allowed"},
     {408, "Request Timeout", "too-slow"},
     {409, "Conflict", "conflict"},
     {411, "Length Required", "no-length"},
+    {412, "Precondition Failed", "changed-meanwhile"},
     {413, "Content Too Large", "too-large"},
     {415, "Unsupported Media Type", "not-json"},
     {421, "Misdirected Request", "wrong-host"},
     {422, "Unprocessable Content", "refused"},
     {423, "Locked", "not-its-turn"},
+    {429, "Too Many Requests", "too-often"},
     {431, "Request Header Fields Too Large", "too-large"},
     {500, "Internal Server Error", "internal"},
     {503, "Service Unavailable", "try-again"},
@@ -213,9 +225,14 @@ const char *response_status_text(int status)
     return statuses[status_row(status)].text;
 }
 
+/* The admin page loads its own files, and asks the API of the daemon that it came from. */
+#define PAGE_POLICY                                                                   \
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " \
+    "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+
 /*
- * The content security policy: nothing may be loaded, framed or sent, except the page's own
- * style sheet.
+ * The content security policy of any other answer: nothing may be loaded, framed or sent,
+ * except the status page's own style sheet.
  */
 static void policy(char out[256], const struct response *res)
 {
@@ -234,16 +251,44 @@ void response_each_header(const struct response *res,
 
     policy(text, res);
     on_header(cls, "Content-Type", res->type);
-    on_header(cls, "Cache-Control", "no-store");
+    on_header(cls, "Cache-Control", res->cache != NULL ? res->cache : "no-store");
     on_header(cls, "X-Content-Type-Options", "nosniff");
     on_header(cls, "Referrer-Policy", "no-referrer");
     on_header(cls, "Cross-Origin-Resource-Policy", "same-origin");
-    on_header(cls, "Content-Security-Policy", text);
+    on_header(cls, "Content-Security-Policy", res->is_of_page ? PAGE_POLICY : text);
     on_header(cls, "Connection", "close");
-    if (res->allow != NULL)
-        on_header(cls, "Allow", res->allow);
-    if (res->status == 503)
+    if (res->is_strict)
+        on_header(cls, "Strict-Transport-Security", "max-age=" STRICT_S);
+    if (res->status == 401)
+        on_header(cls, "WWW-Authenticate", "Bearer");
+    if (res->status == 429 || res->status == 503)
         on_header(cls, "Retry-After", "1");
+    for (size_t i = 0; i < res->n_headers; i++)
+        on_header(cls, res->headers[i].name, res->headers[i].value);
+}
+
+static void write_header(void *cls, const char *name, const char *value)
+{
+    buf_printf(cls, "%s: %s\r\n", name, value);
+}
+
+void response_format(struct buf *out, const struct response *res)
+{
+    buf_printf(out, "HTTP/1.1 %d %s\r\n", res->status, response_status_text(res->status));
+    response_each_header(res, write_header, out);
+    buf_printf(out, "Content-Length: %zu\r\n\r\n", res->body.len);
+    buf_append(out, buf_str(&res->body));
+}
+
+void response_add_header(struct response *res, const char *name, const char *value)
+{
+    assert(res->n_headers < RESPONSE_HEADERS_MAX);
+
+    struct response_header *h = &res->headers[res->n_headers++];
+
+    assert(strlen(value) < sizeof(h->value));
+    h->name = name;
+    snprintf(h->value, sizeof(h->value), "%s", value);
 }
 
 static void add_member(struct buf *b, const char *name, struct str value)
@@ -269,6 +314,16 @@ void response_set_problem(struct response *res, const struct response_problem *p
     if (p->errors_json.len > 0)
         buf_printf(&res->body, ",\"errors\":%" STR_FMT, STR_ARG(p->errors_json));
     buf_append(&res->body, STR("}\n"));
+}
+
+void response_ask_for_token(struct response *res, struct str detail)
+{
+    response_set_problem(
+        res, &(struct response_problem){
+                 .status = 401,
+                 .detail = detail,
+                 .fix = STR("log in, or send a token as Authorization: Bearer TOKEN (millrace "
+                            "token add makes one); the millrace command needs neither")});
 }
 
 /* A refusal may name its status: what the request lacks, or that a later try may succeed. */

@@ -9,6 +9,7 @@
 #ifndef WEB_REQUEST_H
 #define WEB_REQUEST_H
 
+#include "src/access/role.h"
 #include "src/base/base.h"
 #include "src/base/buf.h"
 #include "src/base/err.h"
@@ -23,22 +24,15 @@ struct arena;
 
 #define REQUEST_SEGMENTS_MAX 12
 #define REQUEST_PARAMS_MAX   24
+#define RESPONSE_HEADERS_MAX 4 /* of its own */
 
 enum request_method {
     METHOD_GET = 0, /* HEAD is a GET whose body the server leaves out */
     METHOD_POST,
+    METHOD_PUT,
     METHOD_PATCH,
     METHOD_DELETE,
     N_METHODS, /* any other */
-};
-
-/* What a caller may do; each role includes those before it. */
-enum request_role {
-    ROLE_PROBE = 0, /* anyone who reaches a listener: health and metrics */
-    ROLE_PAGE,      /* anyone who reaches the port of the page */
-    ROLE_VIEWER,
-    ROLE_OPERATOR,
-    ROLE_ADMIN,
 };
 
 struct request_param {
@@ -55,21 +49,49 @@ struct request_target {
 
 struct request {
     enum request_method method;
-    enum request_role role;
+    enum access_role role;
     struct request_target target;
     struct str content_type;
+    struct str if_match;        /* empty: none */
+    struct str if_none_match;   /* empty: none */
+    struct str accept_encoding; /* empty: none */
+    struct str idempotency_key; /* ptr NULL: none */
     struct str body;
-    struct str user; /* who sent it, for people */
-    bool is_wish;    /* another node passed it on: carry it out here */
+    struct str user;    /* who sent it, for people */
+    struct str account; /* "anna": who has logged in; empty: nobody, as of a token */
+    bool sees_rows;     /* also as a viewer */
+    struct str from;    /* the address it came from; empty: the unix socket */
+    uint64_t sender;    /* address_sender() of it; 0 for the unix socket, too */
+    struct str origin;  /* of the page that a browser sent it from; empty: none */
+    struct str session; /* the token of the log-in it belongs to; empty: none */
+    bool is_head;       /* leave the body out */
+    bool is_tls;        /* it came over TLS to this daemon */
+    bool is_open;       /* it came to a port that other machines reach */
+    bool is_read_only;  /* it may change nothing (web.read_only) */
+    bool is_wish;       /* another node passed it on: carry it out here */
+};
+
+/* One that not every answer has. */
+struct response_header {
+    const char *name; /* static */
+    char value[256];
 };
 
 struct response {
     int status;
-    const char *type;  /* static; of the body */
-    const char *allow; /* static; for a 405, else NULL */
+    const char *type; /* static; of the body */
     struct buf body;
-    char nonce[33]; /* of a page's inline style sheet, else empty */
+    char nonce[33];    /* of a page's inline style sheet, else empty */
+    const char *cache; /* static; Cache-Control; NULL: no-store */
+    bool is_of_page;   /* a file of the admin page, whose policy it has */
+    struct response_header headers[RESPONSE_HEADERS_MAX];
+    size_t n_headers;
+    bool is_strict; /* browsers shall come to this host over TLS only */
+    bool is_stream; /* the server sends events instead of the body */
 };
+
+/* Whether the caller may see rows and documents. */
+bool request_sees_rows(const struct request *req);
 
 enum request_method request_method_parse(struct str name);
 const char *request_method_name(enum request_method m);
@@ -83,6 +105,8 @@ bool request_target_parse(struct request_target *out, struct arena *a, struct st
 /* The value of a query parameter, or an empty str. */
 struct str request_param(const struct request_target *t, const char *name);
 
+/* A Host header without its port. */
+struct str request_host_name(struct str host);
 /* True if a Host header names this machine's loopback or the host we listen on. */
 bool request_host_allowed(struct str host, struct str listen_host);
 
@@ -95,6 +119,8 @@ struct response_problem {
     struct str errors_json; /* a list of errors, each with its place; empty: none */
 };
 
+/* Give res a header of its own.  name is static; value has 255 bytes at most. */
+void response_add_header(struct response *res, const char *name, const char *value);
 /* Replace the content of res with the problem. */
 void response_set_problem(struct response *res, const struct response_problem *p);
 /* The status for err: its code if that is an HTTP status from 400 to 499, else by its kind. */
@@ -104,12 +130,16 @@ int response_err_status(const struct err *err);
  * errors_json is as in the problem.
  */
 void response_set_err(struct response *res, const struct err *err, struct str errors_json);
+/* Replace the content of res with a 401 that says how to prove who one is. */
+void response_ask_for_token(struct response *res, struct str detail);
 /* The reason phrase for a status line. */
 const char *response_status_text(int status);
 /* Call on_header() for every header of the answer except Content-Length. */
 void response_each_header(const struct response *res,
                           void (*on_header)(void *cls, const char *name, const char *value),
                           void *cls);
+/* Append the whole answer, as it goes over the wire. */
+void response_format(struct buf *out, const struct response *res);
 /* Give res a nonce: 32 random hexadecimal digits that nobody can guess. */
 void response_set_nonce(struct response *res);
 

@@ -2,18 +2,23 @@
 
 #include "web/server.h"
 
+#include "rebalance/admin/questions.h"
 #include "src/base/arena.h"
 #include "src/base/buf.h"
 #include "src/base/log.h"
 #include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "src/base/thread.h"
-#include "src/net/unix_path.h"
+#include "web/access/attempts.h"
+#include "web/caller.h"
 #include "web/door.h"
-#include "web/listen.h"
-#include "web/pool.h"
+#include "web/edge/address.h"
+#include "web/edge/listen.h"
+#include "web/edge/places.h"
+#include "web/edge/pool.h"
 #include "web/request.h"
 #include "web/routes.h"
+#include "web/stream/streams.h"
 #include "web/wishes.h"
 
 #include <assert.h>
@@ -21,30 +26,23 @@
 #include <microhttpd.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define PLACES_MAX        2048
-#define PLACES_MIN        16
-#define FILES_A_PLACE     2                            /* of each listener */
+#define PLACES_OF_TLS     2 /* a connection of TLS has as many files as three others */
 #define MEMORY_MAX        (2 * HEAD_BYTES_MAX + 16384) /* per connection, in the library */
 #define LEAVING_MAX       16 /* connections that the library counts after reporting their end */
 #define TIMEOUT_DEFAULT_S 15
 
 /* Calls wait only for others of their lane: each lane has its own threads. */
 enum lane {
-    LANE_CALLS = 0, /* of the API */
+    LANE_CALLS = 0, /* of the API, at the unix socket */
+    LANE_PORT,      /* of the API, at the port: nobody there keeps the socket waiting */
+    LANE_LOG_INS,   /* they compute, and wait for the store */
     LANE_PAGE,
     LANE_PROBES, /* /livez, /readyz, /metrics */
+    LANE_WORDS,
     N_LANES,
-};
-
-enum listener_kind {
-    LISTENER_SOCKET = 0,
-    LISTENER_PAGE,
-    LISTENER_METRICS,
-    N_LISTENERS,
 };
 
 struct listener {
@@ -53,12 +51,18 @@ struct listener {
     struct door *door;
     struct MHD_Daemon *daemon;
     struct buf address; /* of a port */
+    bool is_open;       /* other machines reach it */
+    bool is_tls;
 };
 
 struct server {
     struct api api;
+    const char *const *hosts; /* borrowed */
+    size_t n_hosts;
+    bool is_read_only;
     struct listener listeners[N_LISTENERS];
     struct pool *lanes[N_LANES];
+    struct streams *streams;
     struct wishes *wishes; /* NULL: nobody else has the store */
     struct stop stop;      /* set: calls that have not begun are refused */
     struct buf socket_path;
@@ -81,8 +85,9 @@ struct exchange {
     struct buf body;
     const char *method, *target; /* as received, for the log */
     const struct listener *listener;
-    bool refused;  /* res was ready before the body was read */
-    bool answered; /* res is ready */
+    struct stream *stream; /* NULL: none */
+    bool refused;          /* res was ready before the body was read */
+    bool answered;         /* res is ready */
 };
 
 /* ---- connections ---- */
@@ -129,7 +134,15 @@ static struct exchange *exchange_new(const struct listener *l,
                            .listener = l,
                            .arena = arena_new()};
     x->req.method = request_method_parse(head->method);
+    x->req.is_head = str_equal(head->method, STR("HEAD"));
     x->req.content_type = head->content_type;
+    x->req.if_match = head->if_match;
+    x->req.if_none_match = head->if_none_match;
+    x->req.accept_encoding = head->accept_encoding;
+    x->req.idempotency_key = head->idempotency_key;
+    x->req.is_tls = l->is_tls;
+    x->req.is_read_only = l->kind == LISTENER_PAGE && l->server->is_read_only;
+    x->res.is_strict = x->req.is_tls && !request_host_allowed(head->host, STR(""));
     x->method = arena_copy(x->arena, head->method).ptr;
     x->target = arena_copy(x->arena, head->target).ptr;
     return x;
@@ -146,6 +159,7 @@ static void on_completed(void *cls, struct MHD_Connection *connection, void **co
 
     struct exchange *x = MAGIC_CAST(exchange, *con_cls);
 
+    stream_leave(x->stream);
     arena_free(x->arena);
     buf_free(&x->body);
     buf_free(&x->res.body);
@@ -160,49 +174,6 @@ static bool refuse(struct exchange *x, const struct response_problem *p)
 {
     response_set_problem(&x->res, p);
     return false;
-}
-
-static struct str name_user(struct exchange *x, uid_t uid)
-{
-    char text[32];
-
-    snprintf(text, sizeof(text), "uid %u", (unsigned)uid);
-    return arena_copy(x->arena, str_from(text));
-}
-
-/* Set the role by the user at the other end of the unix socket. */
-static bool check_peer(struct exchange *x)
-{
-    const uid_t uid = guest_uid(x->guest);
-
-    if (uid == 0 || uid == geteuid()) {
-        x->req.role = ROLE_ADMIN;
-        x->req.user = name_user(x, uid);
-        return true;
-    }
-    return refuse(x, &(struct response_problem){
-                         .status = 403,
-                         .code = "not-your-daemon",
-                         .detail = STR("this daemon runs as another user, and only that "
-                                       "user and root may use its socket"),
-                         .fix = STR("run the command with sudo, or as that user")});
-}
-
-static bool check_host(struct exchange *x, struct str host)
-{
-    struct str name = buf_str(&x->listener->address);
-    const char *colon = strrchr(name.ptr, ':');
-
-    name.len = (size_t)(colon - name.ptr);
-    if (request_host_allowed(host, name))
-        return true;
-    return refuse(
-        x,
-        &(struct response_problem){
-            .status = 421,
-            .detail = STR("this address is served as localhost only"),
-            .fix = STR("open it as http://localhost or http://127.0.0.1; a reverse proxy has "
-                       "to send one of them as Host")});
 }
 
 /* Find the route, and check that it takes a body of the announced length. */
@@ -222,41 +193,85 @@ static bool check_route(struct exchange *x, uint64_t length)
     return true;
 }
 
-/*
- * Set the role.  Whatever name an orchestrator uses for the listener of the metrics, Host says
- * nothing there.
- */
-static bool check_caller(struct exchange *x, struct str host)
+/* What the caller shows; its texts live in a. */
+static struct caller_facts facts_of(const struct exchange *x, struct arena *a)
 {
-    switch (x->listener->kind) {
-    case LISTENER_SOCKET: return check_peer(x);
-    case LISTENER_PAGE: x->req.role = ROLE_PAGE; return check_host(x, host);
-    case LISTENER_METRICS:
-    case N_LISTENERS: break;
-    }
-    x->req.role = ROLE_PROBE;
-    return true;
+    const struct server *s = x->server;
+    struct buf from = {0};
+    struct caller_facts f = {.kind = x->listener->kind,
+                             .listen_address = buf_str(&x->listener->address),
+                             .hosts = s->hosts,
+                             .n_hosts = s->n_hosts,
+                             .is_open = x->listener->is_open,
+                             .is_tls = x->req.is_tls,
+                             .uid =
+                                 x->listener->kind == LISTENER_SOCKET ? guest_uid(x->guest) : 0,
+                             .peer = guest_peer(x->guest),
+                             .words = s->api.words,
+                             .head = guest_head(x->guest),
+                             .coordinator = s->api.coordinator,
+                             .arena = a};
+
+    guest_append_address(x->guest, &from);
+    f.from = arena_copy(a, buf_str(&from));
+    buf_free(&from);
+    return f;
 }
 
 static bool admit(struct exchange *x)
 {
-    const struct head *head = guest_head(x->guest);
+    const struct caller_facts facts = facts_of(x, x->arena);
+    const bool is_page = x->listener->kind == LISTENER_PAGE;
+    struct str target = str_from(x->target);
     struct err err = {0};
 
-    if (!check_caller(x, head->host))
+    if (!caller_check(&x->req, &x->res, &facts) ||
+        (is_page && !caller_enter(&target, &x->res, x->server->api.prefix)))
         return false;
-    if (!request_target_parse(&x->req.target, x->arena, str_from(x->target), &err)) {
+    if (!request_target_parse(&x->req.target, x->arena, target, &err)) {
         response_set_err(&x->res, &err, STR(""));
         return false;
     }
-    return check_route(x, head->content_length);
+    return check_route(x, facts.head->content_length);
 }
 
 /* ---- the call ---- */
 
-static void refuse_busy(struct exchange *x, struct str detail)
+static bool render_status(void *cls, struct buf *json, struct err *err)
 {
-    refuse(x, &(struct response_problem){.status = 503, .detail = detail});
+    return coordinator_status(cls, json, err);
+}
+
+/* Whether the caller still is who it was, and may still use the route. */
+static bool may_stay(void *cls)
+{
+    const struct exchange *x = MAGIC_CAST(exchange, cls);
+    struct arena *a = arena_new();
+    const struct caller_facts facts = facts_of(x, a);
+    struct request req = {.method = METHOD_GET};
+    struct response res = {0};
+    const bool yes = caller_check(&req, &res, &facts) && req.role >= x->route->role &&
+                     str_equal(req.user, x->req.user);
+
+    buf_free(&res.body);
+    arena_free(a);
+    return yes;
+}
+
+/* The answer is a stream: begin it. */
+static void join_stream(struct exchange *x)
+{
+    const struct stream_reader reader = {.connection = x->connection,
+                                         .fd = guest_fd(x->guest),
+                                         .sender = address_sender(guest_peer(x->guest)),
+                                         .has = guest_head(x->guest)->last_event_id,
+                                         .may_stay = may_stay,
+                                         .cls = x};
+    struct err err = {0};
+
+    x->stream = streams_join(x->server->streams, &reader, &err);
+    if (x->stream == NULL)
+        response_set_err(&x->res, &err, STR(""));
 }
 
 /* Runs on a lane's thread. */
@@ -266,20 +281,25 @@ static void run_call(void *item)
 
     x->req.body = buf_str(&x->body);
     if (stop_is_set(&x->server->stop))
-        refuse_busy(x, STR("the daemon is about to stop"));
+        refuse(x, &(struct response_problem){.status = 503,
+                                             .detail = STR("the daemon is about to stop")});
     else
         routes_handle(&x->server->api, &x->req, &x->res);
+    if (x->res.is_stream && x->res.status == 200 && !x->req.is_head)
+        join_stream(x);
     x->answered = true;
     MHD_resume_connection(x->connection);
 }
 
-static struct pool *lane_of(const struct exchange *x)
+static enum lane lane_of(const struct exchange *x)
 {
-    const enum request_role role = x->route->role;
-
-    return x->server->lanes[role == ROLE_PROBE  ? LANE_PROBES
-                            : role == ROLE_PAGE ? LANE_PAGE
-                                                : LANE_CALLS];
+    if (x->route->role == ROLE_WORDS)
+        return LANE_WORDS;
+    if (x->route->role == ROLE_PROBE)
+        return LANE_PROBES;
+    if (x->route->role == ROLE_PAGE)
+        return x->route->method == METHOD_GET ? LANE_PAGE : LANE_LOG_INS;
+    return x->listener->kind == LISTENER_SOCKET ? LANE_CALLS : LANE_PORT;
 }
 
 /* The body is complete: queue the call. */
@@ -287,9 +307,10 @@ static enum MHD_Result call(struct exchange *x)
 {
     guest_turn(x->guest, GUEST_CALL);
     MHD_suspend_connection(x->connection);
-    if (pool_push(lane_of(x), x))
+    if (pool_push(x->server->lanes[lane_of(x)], x))
         return MHD_YES;
-    refuse_busy(x, STR("too many calls run or wait already"));
+    refuse(x, &(struct response_problem){.status = 503,
+                                         .detail = STR("too many calls run or wait already")});
     x->answered = true;
     MHD_resume_connection(x->connection);
     return MHD_YES;
@@ -305,8 +326,11 @@ static void add_header(void *cls, const char *name, const char *value)
 static enum MHD_Result send_answer(struct exchange *x)
 {
     struct response *res = &x->res;
-    struct MHD_Response *r = MHD_create_response_from_buffer(
-        res->body.len, res->body.len > 0 ? res->body.ptr : NULL, MHD_RESPMEM_MUST_COPY);
+    struct MHD_Response *r = x->stream != NULL
+                                 ? stream_answer(x->stream)
+                                 : MHD_create_response_from_buffer(
+                                       res->body.len, res->body.len > 0 ? res->body.ptr : NULL,
+                                       MHD_RESPMEM_MUST_COPY);
 
     if (r == NULL)
         return MHD_NO;
@@ -318,9 +342,13 @@ static enum MHD_Result send_answer(struct exchange *x)
     return result;
 }
 
+/* A path with a token is not for the log. */
 static void note(const struct exchange *x)
 {
-    if (x->req.method == METHOD_GET)
+    if (x->listener->kind == LISTENER_WORDS)
+        log_debug("request for words", KV("method", x->method), KV("address", x->req.from),
+                  KV("status", x->res.status));
+    else if (x->req.method == METHOD_GET)
         log_debug("request", KV("method", x->method), KV("target", x->target),
                   KV("status", x->res.status));
     else if (x->listener->kind == LISTENER_SOCKET)
@@ -328,12 +356,12 @@ static void note(const struct exchange *x)
                  KV("status", x->res.status), KV("uid", guest_uid(x->guest)));
     else
         log_info("request", KV("method", x->method), KV("target", x->target),
-                 KV("status", x->res.status));
+                 KV("status", x->res.status), KV("who", x->req.user));
 }
 
 static enum MHD_Result finish(struct exchange *x)
 {
-    guest_turn(x->guest, GUEST_ANSWER);
+    guest_turn(x->guest, x->stream != NULL ? GUEST_STREAM : GUEST_ANSWER);
     note(x);
     return send_answer(x);
 }
@@ -382,19 +410,17 @@ static void on_trouble(void *cls, const char *fmt, va_list ap)
 
 /* ---- starting and stopping ---- */
 
-/* How many connections each listener may have, by the limit of open files. */
-static unsigned choose_places(const struct server_options *opt)
+/* How many connections there may be. */
+static struct places choose_places(const struct server_options *opt)
 {
-    struct rlimit files = {0};
+    const unsigned listeners = 2U + !listen_is_off(opt->metrics_listen) +
+                               !listen_is_off(opt->words_listen) +
+                               (opt->keys != NULL ? PLACES_OF_TLS : 0U);
+    struct places p = places_choose(places_files(), listeners, STREAMS_MAX);
 
     if (opt->places > 0)
-        return opt->places;
-    getrlimit(RLIMIT_NOFILE, &files);
-
-    const unsigned listeners = listen_is_off(opt->metrics_listen) ? 2 : 3;
-    const rlim_t n = files.rlim_cur / 2 / (FILES_A_PLACE * listeners);
-
-    return n < PLACES_MIN ? PLACES_MIN : n < PLACES_MAX ? (unsigned)n : PLACES_MAX;
+        p.guests = opt->places;
+    return p;
 }
 
 /*
@@ -423,12 +449,13 @@ static bool start_loop(struct listener *l, unsigned inside_max, struct err *err)
 static bool start(struct listener *l, struct server *s, int fd,
                   const struct server_options *opt, struct err *err)
 {
-    const unsigned places = choose_places(opt);
+    const struct places places = choose_places(opt);
     const struct door_options door = {
         .fd = fd,
+        .keys = l->is_tls ? opt->keys : NULL,
         .timeout_s = opt->timeout_s > 0 ? opt->timeout_s : TIMEOUT_DEFAULT_S,
-        .places = places,
-        .inside_max = 2 * places,
+        .places = places.guests,
+        .inside_max = 2 * places.guests + places.streams,
         .enter = on_enter,
         .cls = l,
     };
@@ -440,24 +467,25 @@ static bool start(struct listener *l, struct server *s, int fd,
     return false;
 }
 
-static bool start_page(struct server *s, const struct server_options *opt, struct err *err)
+static bool start_port(struct server *s, const struct server_options *opt,
+                       enum listener_kind kind, struct err *err)
 {
-    struct listener *l = &s->listeners[LISTENER_PAGE];
+    static const enum listen_port ports[N_LISTENERS] = {[LISTENER_PAGE] = LISTEN_PAGE,
+                                                        [LISTENER_METRICS] = LISTEN_METRICS,
+                                                        [LISTENER_WORDS] = LISTEN_WORDS};
+    const char *const where[N_LISTENERS] = {[LISTENER_PAGE] = opt->listen,
+                                            [LISTENER_METRICS] = opt->metrics_listen,
+                                            [LISTENER_WORDS] = opt->words_listen};
+    struct listener *l = &s->listeners[kind];
     int fd;
 
-    return listen_is_off(opt->listen) ||
-           (listen_tcp(&fd, &l->address, LISTEN_PAGE, opt->listen, err) &&
-            start(l, s, fd, opt, err));
-}
-
-static bool start_metrics(struct server *s, const struct server_options *opt, struct err *err)
-{
-    struct listener *l = &s->listeners[LISTENER_METRICS];
-    int fd;
-
-    return listen_is_off(opt->metrics_listen) ||
-           (listen_tcp(&fd, &l->address, LISTEN_METRICS, opt->metrics_listen, err) &&
-            start(l, s, fd, opt, err));
+    if (listen_is_off(where[kind]))
+        return true;
+    l->is_tls = kind == LISTENER_PAGE && opt->keys != NULL;
+    l->is_open = !listen_is_loopback(where[kind]);
+    return listen_tcp(&fd, &l->address, l->is_tls ? LISTEN_PAGE_TLS : ports[kind], where[kind],
+                      err) &&
+           start(l, s, fd, opt, err);
 }
 
 static bool start_socket(struct server *s, const struct server_options *opt, struct err *err)
@@ -474,8 +502,11 @@ static void start_lanes(struct server *s)
 {
     static const struct pool_options lanes[N_LANES] = {
         [LANE_CALLS] = {"web call", 16, 64, run_call},
+        [LANE_PORT] = {"web port", 8, 64, run_call},
+        [LANE_LOG_INS] = {"web log-in", 2, 16, run_call},
         [LANE_PAGE] = {"web page", 4, 64, run_call},
         [LANE_PROBES] = {"web probe", 2, 64, run_call},
+        [LANE_WORDS] = {"web words", 2, 64, run_call},
     };
 
     stop_init(&s->stop);
@@ -488,10 +519,19 @@ bool server_start(struct server **out, const struct server_options *opt, struct 
     struct server *s = mem_alloc(1, sizeof(*s));
 
     s->api = opt->api;
+    s->hosts = opt->hosts;
+    s->n_hosts = opt->n_hosts;
+    s->is_read_only = opt->is_read_only;
+    s->api.attempts = attempts_new();
+    s->streams = streams_start(&(struct streams_options){choose_places(opt).streams,
+                                                         render_status, opt->api.coordinator});
     for (int i = 0; i < N_LISTENERS; i++)
         s->listeners[i].kind = (enum listener_kind)i;
     start_lanes(s);
-    if (!start_socket(s, opt, err) || !start_page(s, opt, err) || !start_metrics(s, opt, err)) {
+    assert(listen_is_off(opt->words_listen) || opt->api.words != NULL);
+    if (!start_socket(s, opt, err) || !start_port(s, opt, LISTENER_PAGE, err) ||
+        !start_port(s, opt, LISTENER_METRICS, err) ||
+        !start_port(s, opt, LISTENER_WORDS, err)) {
         server_stop(s);
         return false;
     }
@@ -500,19 +540,9 @@ bool server_start(struct server **out, const struct server_options *opt, struct 
     return true;
 }
 
-static void remove_socket(const char *path)
-{
-    struct unix_path short_path;
-    struct err err;
-
-    if (!unix_path_open(&short_path, path, &err))
-        return;
-    unlink(short_path.text);
-    unix_path_close(&short_path);
-}
-
 /*
- * Stop accepting first, then wait for every call, then let the library leave its connections.
+ * Stop accepting first and end the streams, then wait for every call, then let the library
+ * leave its connections.
  */
 void server_stop(struct server *s)
 {
@@ -521,6 +551,7 @@ void server_stop(struct server *s)
     for (int i = 0; i < N_LISTENERS; i++)
         door_stop(s->listeners[i].door);
     stop_set(&s->stop);
+    streams_stop(s->streams);
     wishes_stop(s->wishes);
     for (int i = 0; i < N_LANES; i++)
         pool_stop(s->lanes[i]);
@@ -533,10 +564,17 @@ void server_stop(struct server *s)
     for (int i = 0; i < N_LANES; i++)
         pool_free(s->lanes[i]);
     if (s->socket_path.len > 0)
-        remove_socket(s->socket_path.ptr);
+        listen_remove(s->socket_path.ptr);
+    streams_free(s->streams);
+    attempts_free(s->api.attempts);
     stop_fini(&s->stop);
     buf_free(&s->socket_path);
     free(s);
+}
+
+void server_use_keys(struct server *s, struct tls_keys *keys)
+{
+    door_use_keys(s->listeners[LISTENER_PAGE].door, keys);
 }
 
 static const char *address_of(const struct listener *l)
@@ -552,4 +590,9 @@ const char *server_address(const struct server *s)
 const char *server_metrics_address(const struct server *s)
 {
     return address_of(&s->listeners[LISTENER_METRICS]);
+}
+
+const char *server_words_address(const struct server *s)
+{
+    return address_of(&s->listeners[LISTENER_WORDS]);
 }

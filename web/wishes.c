@@ -13,7 +13,7 @@
 #include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "src/base/thread.h"
-#include "web/pool.h"
+#include "web/edge/pool.h"
 #include "web/request.h"
 #include "web/routes.h"
 

@@ -3,7 +3,9 @@
 #include "rebalance/admin/apply.h"
 
 #include "rebalance/admin/definitions.h"
+#include "rebalance/admin/draft.h"
 #include "rebalance/admin/live_check.h"
+#include "rebalance/admin/terms.h"
 #include "rebalance/check/pipelines.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/topic/give_back.h"
@@ -63,6 +65,7 @@ static bool store(struct coordinator *co, struct definitions *now, struct defini
     if (!coordinator_retire(co, now, then, r, err))
         return false;
     coordinator_note_pending(co, now, then, diff, r);
+    coordinator_note_change(r->by, r);
     definitions_to_store(then, r->arena, &stored, &n);
 
     const bool ok = store_save_definitions(co->opt.store, co->stored->revision, stored, n,
@@ -181,12 +184,16 @@ static bool begin(struct coordinator *co, struct err *err) TAKES_IF(true, co->ad
     return false;
 }
 
-static bool refuse_all(const struct problems *problems, struct buf *json, struct err *err)
+/* What somebody saw at another node may not have been loaded here. */
+static bool begin_on_terms(struct coordinator *co, const struct change_terms *terms,
+                           struct err *err) TAKES_IF(true, co->admin_lock)
 {
-    const size_t n = problems_count(problems, SEVERITY_ERROR);
+    struct definitions *now = coordinator_definitions(co);
 
-    problems_append_json(problems, json);
-    return refuse(err, 422, "%zu error%s, nothing was stored", n, n == 1 ? "" : "s");
+    if (terms->revision != NULL && *terms->revision > now->revision)
+        coordinator_load_soon(co);
+    definitions_unref(now);
+    return begin(co, err);
 }
 
 #define TRIES_MAX 5 /* others may change definitions meanwhile */
@@ -197,6 +204,7 @@ struct application {
     struct definitions *now, *then;
     struct definition_diff diff;
     struct problems *problems;
+    uint64_t revision;
 };
 
 static void forget(struct application *a)
@@ -209,18 +217,28 @@ static void forget(struct application *a)
     a->problems = NULL;
 }
 
+/* Get the definitions, if they are of the terms' revision. */
+static bool look(struct coordinator *co, const struct change_terms *terms,
+                 struct definitions **now, struct err *err)
+{
+    if (!begin_on_terms(co, terms, err))
+        return false;
+    *now = coordinator_definitions(co);
+    lock_release(&co->admin_lock);
+    return coordinator_check_terms(co, *now, terms, err);
+}
+
 /*
  * Find what the files would change, and ask the servers.  This may take long, so it holds no
  * lock that others wait for.  Returns false on refusal, with the reasons in err or a->problems.
  */
 static bool examine(struct coordinator *co, struct application *a, struct err *err)
 {
-    if (!begin(co, err))
+    if (!look(co, &a->req->terms, &a->now, err))
         return false;
-    a->now = coordinator_definitions(co);
-    lock_release(&co->admin_lock);
+    a->revision = a->now->revision;
     a->problems = problems_new();
-    a->then = definition_apply(a->now, a->files, a->req->n, a->req->prune, a->problems);
+    a->then = definition_apply(a->now, a->files, a->req->files.n, a->req->prune, a->problems);
     if (a->then == NULL)
         return false;
     definition_diff_make(a->now, a->then, &a->diff);
@@ -235,7 +253,7 @@ static bool examine(struct coordinator *co, struct application *a, struct err *e
 static bool carry_out(struct coordinator *co, struct application *a, bool *is_stale,
                       struct err *err)
 {
-    struct retirement r = {0};
+    struct retirement r = {.by = a->req->terms.by};
     struct definitions *now;
     bool ok = true;
 
@@ -250,11 +268,27 @@ static bool carry_out(struct coordinator *co, struct application *a, bool *is_st
         coordinator_load_soon(co);
         ok = *is_stale = true;
     }
-    if (!*is_stale && ok)
+    if (!*is_stale && ok) {
         put_loaded_into_effect(co, a->now, &r, a->problems);
+        a->revision = co->stored->revision;
+    }
     coordinator_retirement_free(&r);
     lock_release(&co->admin_lock);
     return ok;
+}
+
+/* Whether nothing that is defined changes, where only something new may come. */
+static bool is_new_enough(const struct application *a, struct err *err)
+{
+    if (!a->req->is_new)
+        return true;
+    for (size_t i = 0; i < a->diff.n; i++)
+        if (a->diff.changes[i].change != CHANGE_ADD)
+            return refuse(err, 409,
+                          "%s %" STR_FMT " is defined already; fix: millrace %s set changes it",
+                          a->diff.changes[i].kind, STR_ARG(a->diff.changes[i].name),
+                          a->diff.changes[i].kind);
+    return a->diff.n > 0 || refuse(err, 409, "this is defined already, as it is here");
 }
 
 static bool changes_topics(const struct definition_diff *diff)
@@ -270,7 +304,9 @@ static bool apply_once(struct coordinator *co, struct application *a, bool *is_s
 {
     *is_stale = false;
     if (!examine(co, a, err))
-        return a->problems != NULL && refuse_all(a->problems, json, err);
+        return a->problems != NULL && draft_refuse(a->problems, json, err);
+    if (!is_new_enough(a, err))
+        return false;
     if (!a->req->dry_run && !carry_out(co, a, is_stale, err))
         return false;
     if (!a->req->dry_run && !*is_stale && changes_topics(&a->diff))
@@ -281,33 +317,33 @@ static bool apply_once(struct coordinator *co, struct application *a, bool *is_s
 }
 
 bool coordinator_apply(struct coordinator *co, const struct apply_request *req,
-                       struct buf *json, struct err *err)
+                       uint64_t *revision, struct buf *json, struct err *err)
 {
     struct application a = {.req = req};
     bool ok, is_stale;
     unsigned tries = 0;
 
-    a.files = mem_alloc(req->n + 1, sizeof(*a.files));
-    for (size_t i = 0; i < req->n; i++)
-        a.files[i] = (struct definition_file){req->files[i].name, req->files[i].text,
-                                              req->files[i].folder, req->variables};
+    a.files = draft_files(&req->files);
     lock_acquire(&co->apply_lock);
     do {
         ok = apply_once(co, &a, &is_stale, json, err);
         forget(&a);
     } while (ok && is_stale && ++tries < TRIES_MAX);
     lock_release(&co->apply_lock);
+    *revision = a.revision;
     if (ok && is_stale)
         ok = refuse(err, 503, "others keep changing the definitions; try again");
     free(a.files);
     return ok;
 }
 
-bool coordinator_export(struct coordinator *co, struct buf *yaml, struct err *err)
+bool coordinator_export(struct coordinator *co, uint64_t *revision, struct buf *yaml,
+                        struct err *err)
 {
     struct definitions *d = coordinator_definitions(co);
 
     (void)err;
+    *revision = d->revision;
     definitions_append_yaml(d, yaml);
     definitions_unref(d);
     return true;
@@ -354,14 +390,19 @@ bool coordinator_remove(struct coordinator *co, struct str noun, struct str name
 }
 
 bool coordinator_delete(struct coordinator *co, struct str noun, struct str name,
-                        struct buf *json, struct err *err)
+                        const struct change_terms *terms, struct buf *json, struct err *err)
 {
-    struct retirement r = {0};
+    struct retirement r = {.by = terms->by};
+    struct definitions *now;
 
-    if (!begin(co, err))
+    if (!begin_on_terms(co, terms, err))
         return false;
+    now = coordinator_definitions(co);
 
-    const bool ok = coordinator_remove(co, noun, name, &r, err);
+    const bool ok = coordinator_check_terms(co, now, terms, err) &&
+                    coordinator_remove(co, noun, name, &r, err);
+
+    definitions_unref(now);
 
     if (ok)
         answer_removed(json, noun, name, &r);

@@ -10,8 +10,8 @@ bool coordinator_take_stored(struct coordinator *co, struct err *err)
 
 /*
  * Remove one definition and put that into effect.  r->all_of may name the table: then its
- * indexes are dropped with it, and their builds end; else none may be being built.  r is zeroed
- * otherwise; free it, on failure too.
+ * indexes are dropped with it, and their builds end; else none may be being built.  r->by says
+ * who removes it.  r is zeroed otherwise; free it, on failure too.
  */
 struct retirement;
 bool coordinator_remove(struct coordinator *co, struct str noun, struct str name,

@@ -76,6 +76,7 @@ static void append_cursor(struct buf *out, struct str cursor)
     }
 }
 
+/* cursor empty: one that has not begun, or that the caller may not see. */
 static void put_cursor(struct json_writer *w, struct str name, struct str cursor)
 {
     struct buf text = {0};
@@ -184,8 +185,8 @@ void bucket_list_put(struct json_writer *w, struct bucket_lister *l,
     if (b.part.len > 0) {
         put_part(w, &b);
     } else {
-        put_cursor(w, STR("cursor"), bucket->cursor);
-        put_cursor(w, STR("until"), known ? buf_str(&b.until) : STR(""));
+        put_cursor(w, STR("cursor"), l->sees_rows ? bucket->cursor : STR(""));
+        put_cursor(w, STR("until"), known && l->sees_rows ? buf_str(&b.until) : STR(""));
         put_by(w, &b);
     }
     json_put_cstr(w, STR("phase"), runs ? "filling" : "waiting");

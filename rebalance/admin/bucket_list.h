@@ -26,11 +26,12 @@ void bucket_list_sum(const struct stored_job *jobs, size_t n, const struct store
 void bucket_list_put_sum(struct json_writer *w, const struct stored_job *jobs, size_t n,
                          const struct stored_job *build);
 
-/* Buckets that are listed one after another. Zero-initialise but for jobs and cluster. */
+/* Buckets that are listed one after another. Zero-initialise but for the first four members. */
 struct bucket_lister {
     const struct stored_job *jobs; /* all, their builds among them */
     size_t n;
     const struct cluster_view *cluster;
+    bool sees_rows;                 /* else the places have no values of keys */
     const struct stored_job *build; /* of the last one; `sum` is of its buckets */
     struct bucket_sum sum;
 };

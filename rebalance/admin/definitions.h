@@ -13,10 +13,17 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct buf;
 struct coordinator;
 struct variables;
+
+/* Under which terms definitions are changed. */
+struct change_terms {
+    struct str by;            /* who changes them, for people */
+    const uint64_t *revision; /* that he has seen: if it is another one, 412; NULL: any */
+};
 
 /*
  * One definition file: its name for messages, its text, and the folder that paths of password
@@ -25,24 +32,31 @@ struct variables;
 struct apply_file {
     struct str name, text, folder;
 };
-struct apply_request {
-    const struct apply_file *files;
+struct definition_files {
+    const struct apply_file *list;
     size_t n;
-    bool dry_run, prune;
     const struct variables *variables; /* for ${NAME} in the files' values */
+};
+struct apply_request {
+    struct definition_files files;
+    bool dry_run, prune;
+    bool is_new;     /* refuse (409) to change what is defined already */
     bool take_alias; /* a table may take an alias of an index that Millrace did not make */
+    struct change_terms terms;
 };
 /*
  * Answers what would change, or has changed, with warnings. A refusal lists every error with
- * its place and a caret.
+ * its place and a caret.  *revision: of the definitions then; of a dry run, that it looked at.
  */
-bool coordinator_apply(struct coordinator *co, const struct apply_request *r, struct buf *json,
-                       struct err *err) MUST_CHECK;
-bool coordinator_export(struct coordinator *co, struct buf *yaml, struct err *err) MUST_CHECK;
+bool coordinator_apply(struct coordinator *co, const struct apply_request *r,
+                       uint64_t *revision, struct buf *json, struct err *err) MUST_CHECK;
+bool coordinator_export(struct coordinator *co, uint64_t *revision, struct buf *yaml,
+                        struct err *err) MUST_CHECK;
 
 /* Deletes one definition, by the noun and name that a list shows. */
 bool coordinator_delete(struct coordinator *co, struct str noun, struct str name,
-                        struct buf *json, struct err *err) MUST_CHECK;
+                        const struct change_terms *terms, struct buf *json,
+                        struct err *err) MUST_CHECK;
 /*
  * Deletes a table's definition and all its indexes, also those that are retired already.
  * Refused if one is being built or other tables share it, and unless `confirm` is the table's
@@ -50,6 +64,7 @@ bool coordinator_delete(struct coordinator *co, struct str noun, struct str name
  * now, the answer says so, and it follows by itself.
  */
 bool coordinator_delete_table(struct coordinator *co, struct str table, struct str confirm,
-                              struct buf *json, struct err *err) MUST_CHECK;
+                              const struct change_terms *terms, struct buf *json,
+                              struct err *err) MUST_CHECK;
 
 #endif

@@ -445,6 +445,7 @@ static void check_known(struct coordinator *co, struct doctor_list *l)
     struct coordinator_view *v = coordinator_view_new(co);
 
     coordinator_check_known(v, l);
+    coordinator_check_alarms(co, l);
     coordinator_view_free(v);
 }
 

@@ -3,6 +3,7 @@
 #include "rebalance/state/parts.h"
 #include "rebalance/version/shape.h"
 
+#include "rebalance/admin/draft.h"
 #include "rebalance/admin/questions.h"
 #include "rebalance/check/look.h"
 #include "rebalance/check/row_state.h"
@@ -43,27 +44,30 @@ static void explained_fini(struct explained *e)
 }
 
 /*
- * Use the definitions of the version that searches use; without one, those of the next build.
+ * Use the definitions of the version that searches use; without one, and for a draft, those of
+ * the next build.
  */
-static bool definitions_in_use(struct coordinator *co, struct str table, struct explained *e,
+static bool definitions_in_use(const struct table_question *q, struct explained *e,
                                struct err *err)
 {
-    struct catalogue *c = coordinator_catalogue(co);
+    struct catalogue *c = coordinator_catalogue(q->co);
 
-    e->d = coordinator_definitions(co);
-    e->table = coordinator_find_table(e->d, table, err);
+    e->d = definitions_ref(q->d);
+    e->table = coordinator_find_table(e->d, q->table, err);
     if (e->table != NULL)
         e->table = definition_lead(e->d, e->table);
 
     const struct stored_version *v =
-        e->table == NULL ? NULL : catalogue_version(c, table_index(e->table), STR("available"));
+        e->table == NULL || q->is_draft
+            ? NULL
+            : catalogue_version(c, table_index(e->table), STR("available"));
     bool ok = e->table != NULL;
 
     if (v != NULL) {
         e->version = v->number;
         definitions_unref(e->d);
         e->d = NULL;
-        ok = coordinator_version_in_effect(co, v, &e->d, &e->table, err);
+        ok = coordinator_version_in_effect(q->co, v, &e->d, &e->table, err);
     }
     catalogue_unref(c);
     return ok;
@@ -310,7 +314,7 @@ static bool explain(struct errand *errand, struct err *err)
     const struct table_question *q = errand->ctx;
     struct explained e = {.arena = arena_new(), .look.asking = errand->asking};
     struct str key = q->key;
-    const bool ok = definitions_in_use(q->co, q->table, &e, err) &&
+    const bool ok = definitions_in_use(q, &e, err) &&
                     look_open(&e.look, q->co, e.d, e.table, err) &&
                     choose_member(&e, q->table, &key, err) && explain_row(&e, key, err);
 
@@ -321,7 +325,8 @@ static bool explain(struct errand *errand, struct err *err)
 }
 
 bool coordinator_explain(struct coordinator *co, struct str table, struct str key,
-                         struct buf *json, struct err *err)
+                         const struct definition_files *draft, struct buf *json,
+                         struct err *err)
 {
-    return coordinator_ask_of_table(co, explain, table, key, json, err);
+    return coordinator_ask_of_draft(co, explain, table, key, draft, json, err);
 }

@@ -12,12 +12,14 @@
 #include "rebalance/version/waiting.h"
 #include "rebalance/view/fan_out.h"
 
+#include "rebalance/access/list.h"
 #include "rebalance/admin/bucket_list.h"
 #include "rebalance/admin/log_list.h"
 #include "rebalance/admin/questions.h"
 #include "rebalance/admin/run_list.h"
 #include "rebalance/view/view.h"
 
+#include "src/base/clock.h"
 #include "src/store/store.h"
 #include "sync/definition/export.h"
 
@@ -30,6 +32,7 @@ struct lister {
     struct definitions *d;
     struct catalogue *c;
     struct str name; /* empty: all */
+    bool sees_rows;  /* the caller does */
     struct json_writer *w;
     size_t n;
 };
@@ -306,7 +309,7 @@ static bool is_listed(const struct lister *l, const struct store_copy *stored,
 {
     bool is = l->name.len == 0 ? !is_filled(j) : is_named(l, j);
 
-    is = is || run_list_has(l->c, stored, l->name, j);
+    is = is || run_list_has(l->d, l->c, stored, l->name, j);
     for (size_t i = 0; i < stored->n_jobs && !is && l->name.len > 0; i++)
         is = bucket_list_is_of(j, &stored->jobs[i]) && is_named(l, &stored->jobs[i]);
     return is;
@@ -352,8 +355,10 @@ static bool list_jobs(struct lister *l, struct err *err)
     if (coordinator_is_shared(l->co))
         cluster_look(l->co->cluster, &cluster);
 
-    struct bucket_lister buckets = {
-        .jobs = stored->jobs, .n = stored->n_jobs, .cluster = &cluster};
+    struct bucket_lister buckets = {.jobs = stored->jobs,
+                                    .n = stored->n_jobs,
+                                    .cluster = &cluster,
+                                    .sees_rows = l->sees_rows};
 
     for (size_t i = 0; i < stored->n_jobs; i++)
         if (is_listed(l, stored, &stored->jobs[i])) {
@@ -372,20 +377,37 @@ static bool list_log(struct lister *l, struct err *err)
     return coordinator_list_log(l->co, l->c, l->name, l->w, &l->n, err);
 }
 
+static bool list_users(struct lister *l, struct err *err)
+{
+    (void)err;
+    access_list_users(&l->c->accounts, l->name, clock_wall_ms(), l->w, &l->n);
+    return true;
+}
+
+static bool list_tokens(struct lister *l, struct err *err)
+{
+    (void)err;
+    access_list_tokens(&l->c->accounts, l->name, clock_wall_ms(), l->w, &l->n);
+    return true;
+}
+
 static const struct noun {
     const char *name;
     bool (*list)(struct lister *l, struct err *err);
     const char *asked_by; /* what a name stands for */
     const char *named_in; /* the noun whose list has these names */
+    bool has_revision;    /* it shows definitions */
 } nouns[] = {
-    {"topic", list_topics, "topic", "topic"},
-    {"database", list_databases, "database", "database"},
-    {"table", list_tables, "table", "table"},
-    {"relation", list_relations, "table", "table"},
-    {"version", list_versions, "version of index", "version"},
-    {"index", list_indexes, "index", "index"},
-    {"job", list_jobs, "job", "job"},
-    {"log", list_log, "event", "log"},
+    {"topic", list_topics, "topic", "topic", true},
+    {"database", list_databases, "database", "database", true},
+    {"table", list_tables, "table", "table", true},
+    {"relation", list_relations, "table", "table", true},
+    {"version", list_versions, "version of index", "version", false},
+    {"index", list_indexes, "index", "index", false},
+    {"job", list_jobs, "job", "job", false},
+    {"log", list_log, "event", "log", false},
+    {"user", list_users, "user", "user", false},
+    {"token", list_tokens, "token", "token", false},
 };
 
 static const struct noun *find_noun(struct str name)
@@ -396,20 +418,21 @@ static const struct noun *find_noun(struct str name)
     return NULL;
 }
 
-bool coordinator_list(struct coordinator *co, struct str noun, struct str name,
+bool coordinator_list(struct coordinator *co, const struct list_order *o, int64_t *revision,
                       struct buf *json, struct err *err)
 {
-    const struct noun *kind = find_noun(noun);
+    const struct noun *kind = find_noun(o->noun);
     struct json_writer w = {.out = json};
     struct buf schema = {0};
 
     if (kind == NULL)
-        return refuse(err, 404, "there is no list of %" STR_FMT, STR_ARG(noun));
+        return refuse(err, 404, "there is no list of %" STR_FMT, STR_ARG(o->noun));
 
     struct lister l = {.co = co,
                        .d = coordinator_definitions(co),
                        .c = coordinator_catalogue(co),
-                       .name = name,
+                       .name = o->name,
+                       .sees_rows = o->sees_rows,
                        .w = &w};
 
     buf_printf(&schema, "millrace/%s/1", kind->name);
@@ -421,10 +444,13 @@ bool coordinator_list(struct coordinator *co, struct str noun, struct str name,
     bool ok = kind->list(&l, err);
 
     json_close_array(&w);
+    *revision = kind->has_revision ? (int64_t)l.d->revision : -1;
+    if (kind->has_revision)
+        json_put_u64(&w, STR("revision"), l.d->revision);
     json_close_object(&w);
-    if (ok && name.len > 0 && l.n == 0)
+    if (ok && o->name.len > 0 && l.n == 0)
         ok = refuse(err, 404, "there is no %s %" STR_FMT "; fix: see millrace %s list",
-                    kind->asked_by, STR_ARG(name), kind->named_in);
+                    kind->asked_by, STR_ARG(o->name), kind->named_in);
     buf_free(&schema);
     definitions_unref(l.d);
     catalogue_unref(l.c);

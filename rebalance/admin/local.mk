@@ -1,11 +1,13 @@
 # What the API asks and answers.
 libmillrace_a_SOURCES += \
+	%D%/audit.c %D%/audit.h \
 	%D%/bucket_list.c %D%/bucket_list.h \
 	%D%/apply.c %D%/apply.h \
 	%D%/delivery.c %D%/delivery.h \
 	%D%/delivery_set.c %D%/delivery_set.h \
 	%D%/definitions.h \
 	%D%/doctor.c \
+	%D%/draft.c %D%/draft.h \
 	%D%/drain.c %D%/drain.h \
 	%D%/explain.c \
 	%D%/follow.c %D%/follow.h \
@@ -24,4 +26,5 @@ libmillrace_a_SOURCES += \
 	%D%/settings.h \
 	%D%/status.c %D%/status.h \
 	%D%/table_delete.c \
-	%D%/table_metrics.c %D%/table_metrics.h
+	%D%/table_metrics.c %D%/table_metrics.h \
+	%D%/terms.c %D%/terms.h

@@ -152,7 +152,10 @@ bool coordinator_list_log(struct coordinator *co, const struct catalogue *c, str
 
     const bool ok = coordinator_ask_store(co, e, read_log, err);
 
-    *n = !ok ? 0 : r->id != 0 ? r->n : r->n + 1; /* an empty log is a valid answer */
+    /* The empty log of a table is a valid answer. */
+    *n = r->n + (r->id == 0 && (name.len == 0 || memchr(name.ptr, '.', name.len) != NULL));
+    if (!ok)
+        *n = 0;
     for (size_t i = 0; ok && i < r->n; i++)
         write_event(w, c, r, &r->log[i]);
     errand_leave(e);

@@ -2,6 +2,7 @@
 
 #include "rebalance/state/parts.h"
 
+#include "rebalance/admin/draft.h"
 #include "rebalance/admin/questions.h"
 #include "rebalance/check/look.h"
 #include "src/mysql/mysql.h"
@@ -25,12 +26,11 @@ static struct engine find_engine(struct coordinator *co)
 static bool make_mapping(struct errand *e, struct err *err)
 {
     const struct table_question *q = e->ctx;
-    struct definitions *d = coordinator_definitions(q->co);
-    const struct table_definition *t = coordinator_find_table(d, q->table, err);
+    const struct table_definition *t = coordinator_find_table(q->d, q->table, err);
     struct look l = {.asking = e->asking};
     struct buf body = {0};
-    const bool ok = t != NULL && look_open(&l, q->co, d, t, err) &&
-                    mapping_index_body(&(struct mapping_request){.definitions = d,
+    const bool ok = t != NULL && look_open(&l, q->co, q->d, t, err) &&
+                    mapping_index_body(&(struct mapping_request){.definitions = q->d,
                                                                  .table = t,
                                                                  .find = look_find,
                                                                  .list = look_list,
@@ -49,15 +49,15 @@ static bool make_mapping(struct errand *e, struct err *err)
         json_close_object(&w);
     }
     look_close(&l);
-    definitions_unref(d);
     buf_free(&body);
     return ok;
 }
 
-bool coordinator_mapping(struct coordinator *co, struct str table, struct buf *json,
+bool coordinator_mapping(struct coordinator *co, struct str table,
+                         const struct definition_files *draft, struct buf *json,
                          struct err *err)
 {
-    return coordinator_ask_of_table(co, make_mapping, table, STR(""), json, err);
+    return coordinator_ask_of_draft(co, make_mapping, table, STR(""), draft, json, err);
 }
 
 static bool append_columns(const struct columns_request *r, struct buf *json)
@@ -113,22 +113,20 @@ static bool generate_columns(struct errand *e, struct err *err)
 {
     const struct table_question *q = e->ctx;
     const struct table_definition t = {.table = q->table}; /* the table need not be defined */
-    struct definitions *d = coordinator_definitions(q->co);
     struct look l = {.asking = e->asking};
-    const bool known = definitions_topic_of(d, q->table) != NULL;
+    const bool known = definitions_topic_of(q->d, q->table) != NULL;
     const bool ok = (known || refuse(err, 404,
                                      "%" STR_FMT " is not DATABASE.TABLE with a defined "
                                      "database; fix: see millrace database list",
                                      STR_ARG(q->table))) &&
-                    look_open(&l, q->co, d, &t, err) && generate(e, d, l.conns[0], err);
+                    look_open(&l, q->co, q->d, &t, err) && generate(e, q->d, l.conns[0], err);
 
     look_close(&l);
-    definitions_unref(d);
     return ok;
 }
 
 bool coordinator_generate_columns(struct coordinator *co, struct str table, struct buf *json,
                                   struct err *err)
 {
-    return coordinator_ask_of_table(co, generate_columns, table, STR(""), json, err);
+    return coordinator_ask_of_table(co, generate_columns, table, STR(""), NULL, json, err);
 }

@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "rebalance/admin/status.h"
+#include "rebalance/alarm/outbox.h"
 #include "rebalance/fill/bucket.h"
 #include "rebalance/shared/others.h"
 #include "rebalance/state/owned.h"
@@ -317,6 +318,8 @@ void coordinator_metrics(struct coordinator *co, struct buf *samples)
 
     coordinator_want(co);
     put_judgement(co, samples, v);
+    if (co->outbox != NULL)
+        alarm_outbox_metrics(co->outbox, samples);
     put_owners(co, samples, v);
     put_lags(samples, v);
     coordinator_put_tables(samples, v, METRIC_TABLES_MAX);

@@ -12,21 +12,32 @@
 #include "src/base/str.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct buf;
 struct coordinator;
+struct definition_files;
 
-/*
- * noun: topic database table relation version index job log. name empty: all; 404 if it is
- * unknown.
+struct list_order {
+    struct str noun; /* topic database table relation version index job log user token */
+    struct str name; /* empty: all */
+    bool sees_rows;  /* the caller may see keys of rows; else their places in jobs are empty */
+};
+/* 404 if the name is unknown.  *revision: of the definitions that it shows; -1: it shows none.
  */
-bool coordinator_list(struct coordinator *co, struct str noun, struct str name,
+bool coordinator_list(struct coordinator *co, const struct list_order *o, int64_t *revision,
                       struct buf *json, struct err *err) MUST_CHECK;
 bool coordinator_status(struct coordinator *co, struct buf *json, struct err *err) MUST_CHECK;
 
+/*
+ * draft: files that would be applied, which are stored nowhere; NULL: what is stored.  A
+ * refusal of them lists every error as coordinator_apply() does.
+ */
 bool coordinator_explain(struct coordinator *co, struct str table, struct str key,
-                         struct buf *json, struct err *err) MUST_CHECK;
-bool coordinator_mapping(struct coordinator *co, struct str table, struct buf *json,
+                         const struct definition_files *draft, struct buf *json,
+                         struct err *err) MUST_CHECK;
+bool coordinator_mapping(struct coordinator *co, struct str table,
+                         const struct definition_files *draft, struct buf *json,
                          struct err *err) MUST_CHECK;
 /* Answers a definition with every column of a table. Only its database must be defined. */
 bool coordinator_generate_columns(struct coordinator *co, struct str table, struct buf *json,

@@ -54,11 +54,20 @@ static void put_run(struct coordinator *co, struct json_writer *w, struct str id
 }
 
 /* Appends its id. */
-static bool is_named(struct buf *id, const struct snapshot_run *r, struct str name)
+static bool is_named(struct buf *id, const struct definitions *d, const struct snapshot_run *r,
+                     struct str name)
 {
     buf_printf(id, "delayed-%" PRIu64, r->id);
-    return str_equal(name, buf_str(id)) || str_equal(name, r->topic) ||
-           str_equal(name, r->table);
+    if (str_equal(name, buf_str(id)) || str_equal(name, r->topic))
+        return true;
+    if (r->table.len > 0)
+        return str_equal(name, r->table);
+
+    /* It has those of all delayed tables of its topic. */
+    const struct table_definition *t = definitions_table(d, name);
+    const struct topic_definition *topic = definitions_topic_of(d, name);
+
+    return t != NULL && t->delayed && topic != NULL && str_equal(topic->name, r->topic);
 }
 
 static bool has_part(const struct catalogue *c, const struct snapshot_run *r,
@@ -71,7 +80,8 @@ static bool has_part(const struct catalogue *c, const struct snapshot_run *r,
     return false;
 }
 
-bool run_list_has(const struct catalogue *c, const struct store_copy *stored, struct str name,
+bool run_list_has(const struct definitions *d, const struct catalogue *c,
+                  const struct store_copy *stored, struct str name,
                   const struct stored_job *job)
 {
     bool has = false;
@@ -81,7 +91,7 @@ bool run_list_has(const struct catalogue *c, const struct store_copy *stored, st
     for (size_t i = 0; !has && i < stored->n_runs; i++) {
         struct buf id = {0};
 
-        has = is_named(&id, &stored->runs[i], name) && has_part(c, &stored->runs[i], job);
+        has = is_named(&id, d, &stored->runs[i], name) && has_part(c, &stored->runs[i], job);
         buf_free(&id);
     }
     return has;
@@ -90,14 +100,17 @@ bool run_list_has(const struct catalogue *c, const struct store_copy *stored, st
 void coordinator_list_runs(struct coordinator *co, const struct store_copy *stored,
                            struct str name, struct json_writer *w, size_t *n_listed)
 {
+    struct definitions *d = coordinator_definitions(co);
+
     for (size_t i = 0; i < stored->n_runs; i++) {
         const struct snapshot_run *r = &stored->runs[i];
         struct buf id = {0};
 
-        if (is_named(&id, r, name) || name.len == 0) {
+        if (is_named(&id, d, r, name) || name.len == 0) {
             ++*n_listed;
             put_run(co, w, buf_str(&id), r);
         }
         buf_free(&id);
     }
+    definitions_unref(d);
 }

@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 struct catalogue;
+struct definitions;
 struct coordinator;
 struct json_writer;
 struct store_copy;
@@ -22,7 +23,8 @@ struct stored_job;
 void coordinator_list_runs(struct coordinator *co, const struct store_copy *stored,
                            struct str name, struct json_writer *w, size_t *n_listed);
 /* Whether the job is a part of a run that has this name. An empty name: of none. */
-bool run_list_has(const struct catalogue *c, const struct store_copy *stored, struct str name,
+bool run_list_has(const struct definitions *d, const struct catalogue *c,
+                  const struct store_copy *stored, struct str name,
                   const struct stored_job *job) MUST_CHECK;
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "rebalance/admin/apply.h"
 #include "rebalance/admin/definitions.h"
+#include "rebalance/admin/terms.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/version/retire.h"
 #include "rebalance/version/retired.h"
@@ -20,9 +21,10 @@
 
 struct doomed {
     struct str table;
-    struct str index;    /* its alias; empty: no definition has the table any more */
-    bool is_confirmed;   /* also what searches use */
-    struct arena *arena; /* of what the coordinator's own copies may lose */
+    struct str index;  /* its alias; empty: no definition has the table any more */
+    bool is_confirmed; /* also what searches use */
+    const struct change_terms *terms;
+    struct arena *arena;                /* of what the coordinator's own copies may lose */
     const struct stored_version **list; /* of the catalogue */
     size_t n;
 };
@@ -138,12 +140,16 @@ static bool look(struct coordinator *co, struct doomed *g, struct definitions **
 static bool drop(struct coordinator *co, struct doomed *g, struct err *err)
     NEEDS(co->admin_lock)
 {
-    struct retirement r = {.all_of = g->table};
+    struct retirement r = {.all_of = g->table, .by = g->terms->by};
+    struct definitions *now;
     bool ok;
 
     if (g->index.len == 0)
         return coordinator_drop_versions(co, g->list, g->n, err);
-    ok = coordinator_remove(co, STR("table"), g->table, &r, err);
+    now = coordinator_definitions(co);
+    ok = coordinator_check_terms(co, now, g->terms, err) &&
+         coordinator_remove(co, STR("table"), g->table, &r, err);
+    definitions_unref(now);
     coordinator_retirement_free(&r);
     return ok;
 }
@@ -207,9 +213,10 @@ static void answer(struct buf *json, const struct doomed *g, const struct err *l
 }
 
 bool coordinator_delete_table(struct coordinator *co, struct str table, struct str confirm,
-                              struct buf *json, struct err *err)
+                              const struct change_terms *terms, struct buf *json,
+                              struct err *err)
 {
-    struct doomed g = {.table = table, .is_confirmed = confirm.len > 0};
+    struct doomed g = {.table = table, .terms = terms, .is_confirmed = confirm.len > 0};
     struct definitions *d = NULL;
     struct catalogue *c = NULL;
     struct err later = {0};

@@ -19,9 +19,11 @@ struct json_writer;
 struct mysql_conn;
 struct plan;
 
+#define BUCKET_ROWS_MIN 10000 /* of a bucket, unless a person asked for a number */
+
 struct build_cost {
     enum buckets_by by;
-    uint32_t buckets; /* how many were asked for: a range of few rows makes fewer */
+    uint32_t buckets; /* at most: a range of few rows makes fewer */
     uint64_t rows;    /* of all tables; 0: the server does not know */
     uint64_t examined;
 };

@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "rebalance/build/build.h"
+#include "rebalance/build/cost.h"
 
 #include "rebalance/build/reads.h"
 #include "rebalance/fill/bucket.h"
@@ -22,8 +23,7 @@
 
 #include <stdlib.h>
 
-#define LOOK_MS  500   /* between looks at the buckets, which other nodes may fill */
-#define ROWS_MIN 10000 /* of a bucket, unless a person asked for a number */
+#define LOOK_MS 500 /* between looks at the buckets, which other nodes may fill */
 
 /* ---- buckets ---- */
 
@@ -89,7 +89,7 @@ static bool find_borders(struct index_build *b, const struct target *t, size_t n
                          struct arena *a, struct borders *out, struct err *err)
 {
     const struct borders_wish wish = {
-        .by = by, .n = n, .rows_min = b->opt.asked_buckets ? 1 : ROWS_MIN};
+        .by = by, .n = n, .rows_min = b->opt.asked_buckets ? 1 : BUCKET_ROWS_MIN};
 
     return borders_find(b->conn, ((const struct reading *)t->plan)->plan, &wish, a, out, err);
 }

@@ -54,7 +54,7 @@ void refusals_free(struct refusals *r)
 static const char *const tails[] = {" in document with id '", ". Preview of field's value: ",
                                     ". The prefix of the first immense term"};
 
-static struct str without_tail(struct str reason)
+struct str refusals_without_document(struct str reason)
 {
     for (size_t i = 0; i < ARRAY_LEN(tails); i++) {
         const char *at = memmem(reason.ptr, reason.len, tails[i], strlen(tails[i]));
@@ -106,7 +106,7 @@ static size_t end_of_name(struct str s, size_t at)
 void refusals_append_kind(struct str reason, struct buf *kind)
 {
     const size_t from = kind->len;
-    const struct str s = without_tail(reason);
+    const struct str s = refusals_without_document(reason);
 
     for (size_t i = 0; i < s.len && kind->len - from < KIND_MAX;) {
         const size_t quoted = end_of_quoted(s, i), number = end_of_number(s, i);

@@ -41,5 +41,7 @@ void refusals_append(const struct refusals *r, unsigned n_max, struct buf *text)
 
 /* Append the reason without what concerns one document only. */
 void refusals_append_kind(struct str reason, struct buf *kind);
+/* The engine's reason up to where it tells of one document: its id, a value. */
+struct str refusals_without_document(struct str reason);
 
 #endif

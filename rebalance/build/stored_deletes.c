@@ -4,15 +4,19 @@
 
 #include "src/base/arena.h"
 #include "src/base/buf.h"
+#include "src/base/clock.h"
 #include "src/base/magic.h"
 #include "src/base/mem.h"
+#include "src/base/thread.h"
 #include "src/store/store.h"
 #include "sync/delivery/delivery.h"
+#include "sync/delivery/document/target.h"
 
 #include <stdlib.h>
 
 #define PAGE      1000
 #define PAGES_MAX 4 /* in flight */
+#define POLL_MS   20
 
 /* The state of pages in flight; shared with their tickets. */
 struct pages {
@@ -180,12 +184,26 @@ bool stored_deletes_go_on(struct stored_deletes *d, struct target *t, struct sto
     return ok;
 }
 
-uint64_t stored_deletes_n(const struct stored_deletes *d)
-{
-    return d->n;
-}
-
 bool stored_deletes_are_done(const struct stored_deletes *d)
 {
     return d->is_read && n_out(d->pages) == 0 && !is_undone(d->pages);
+}
+
+bool stored_deletes_repeat(struct stored_deletes *d, struct target *t, struct stop *stop,
+                           int64_t idle_ms, struct err *err)
+{
+    int64_t until_ms = clock_mono_ms() + idle_ms;
+    uint64_t n = 0;
+
+    do {
+        if (!stored_deletes_go_on(d, t, stop, err))
+            return false;
+        if (stored_deletes_are_done(d))
+            return true;
+        if (d->n != n)
+            until_ms = clock_mono_ms() + idle_ms;
+        n = d->n;
+    } while (clock_mono_ms() < until_ms && !stop_wait(stop, POLL_MS));
+    return err_set(err, ERR_RETRY, "index %s does not take deletes now; fix: millrace status",
+                   t->index);
 }

@@ -40,8 +40,12 @@ void stored_deletes_free(struct stored_deletes *d);
  */
 bool stored_deletes_go_on(struct stored_deletes *d, struct target *t, struct stop *stop,
                           struct err *err) MUST_CHECK;
-/* How many were handed over so far, since they began anew. */
-uint64_t stored_deletes_n(const struct stored_deletes *d);
+/*
+ * Repeat all of them. Blocks, until for so long none was taken: then ERR_RETRY, as when the
+ * program stops.
+ */
+bool stored_deletes_repeat(struct stored_deletes *d, struct target *t, struct stop *stop,
+                           int64_t idle_ms, struct err *err) MUST_CHECK;
 /* Whether each delete has been written or lost to something newer. */
 bool stored_deletes_are_done(const struct stored_deletes *d);
 

@@ -93,17 +93,37 @@ static void append_run(struct coordinator *co, struct json_writer *w,
     buf_free(&why);
 }
 
+struct all_runs {
+    const struct snapshot_run *list;
+    size_t n;
+};
+
+/* What waits of a table that is not delayed any more is run by itself, after the run there is.
+ */
+static void append_run_before(const struct definitions *d, const struct snapshot_count *c,
+                              const struct all_runs *runs, struct buf *why)
+{
+    const struct table_definition *t = definitions_table(d, c->table);
+
+    for (size_t i = 0; i < runs->n && t != NULL && !t->delayed && why->len == 0; i++)
+        if (str_equal(runs->list[i].topic, c->topic))
+            buf_printf(why, "delayed run %" PRIu64 ", which goes on; then it is run by itself",
+                       runs->list[i].id);
+}
+
 static void append_count(struct json_writer *w, const struct catalogue *versions,
-                         const struct definitions *d, const struct snapshot_count *c)
+                         const struct definitions *d, const struct all_runs *runs,
+                         const struct snapshot_count *c)
 {
     struct buf why = {0};
 
     turns_append_build(versions, d, c->table, &why);
+    append_run_before(d, c, runs, &why);
     json_open_object(w);
     json_put_string(w, STR("topic"), c->topic);
     json_put_string(w, STR("table"), c->table);
     json_put_bool(w, STR("table_is_gone"), is_gone(d, c->table));
-    json_put_u64(w, STR("snapshots"), c->n);
+    json_put_u64(w, STR("snapshots"), c->n_waiting);
     coordinator_put_time(w, STR("oldest"), c->oldest_ms);
     json_put_string(w, STR("waits_for"), buf_str(&why));
     json_close_object(w);
@@ -111,7 +131,8 @@ static void append_count(struct json_writer *w, const struct catalogue *versions
 }
 
 static void append_waiting(struct coordinator *co, struct json_writer *w,
-                           const struct snapshot_count *counts, size_t n)
+                           const struct all_runs *runs, const struct snapshot_count *counts,
+                           size_t n)
 {
     struct definitions *d = coordinator_definitions(co);
     struct catalogue *versions = coordinator_catalogue(co);
@@ -119,8 +140,8 @@ static void append_waiting(struct coordinator *co, struct json_writer *w,
     json_write_key(w, STR("waiting"));
     json_open_array(w);
     for (size_t i = 0; i < n; i++)
-        if (str_equal(counts[i].status, STR(SNAPSHOT_INIT)))
-            append_count(w, versions, d, &counts[i]);
+        if (counts[i].n_waiting > 0)
+            append_count(w, versions, d, runs, &counts[i]);
     json_close_array(w);
     catalogue_unref(versions);
     definitions_unref(d);
@@ -147,7 +168,7 @@ bool coordinator_delayed_runs(struct coordinator *co, bool waiting, struct buf *
             append_run(co, &w, &runs[i]);
         json_close_array(&w);
         if (waiting)
-            append_waiting(co, &w, counts, n_counts);
+            append_waiting(co, &w, &(struct all_runs){runs, n_runs}, counts, n_counts);
         json_close_object(&w);
     }
     arena_free(a);
@@ -202,7 +223,7 @@ static bool add_by_counts(struct coordinator *co, const struct delayed_order *o,
     if (!store_count_snapshots(co->opt.store, l->a, &counts, &n, err))
         return false;
     for (size_t i = 0; i < n; i++)
-        if (str_equal(counts[i].status, STR(SNAPSHOT_INIT)) &&
+        if (counts[i].n_waiting > 0 &&
             (o->table.len == 0 || str_equal(o->table, counts[i].table)))
             add_topic(l, counts[i].topic);
     return true;

@@ -32,6 +32,7 @@ struct delayed_order {
     struct str table;    /* its snapshots; empty: of all tables */
     const uint64_t *ids; /* these snapshots; for a run one of them, which stays as it is */
     size_t n_ids;        /* 0: not by id */
+    bool dry_run;        /* only say what a run would cost */
 };
 #define DELAYED_IDS_MAX 1000
 /*
@@ -41,6 +42,12 @@ struct delayed_order {
  */
 bool coordinator_delayed_run(struct coordinator *co, const struct delayed_order *o,
                              struct buf *json, struct err *err) MUST_CHECK;
+/*
+ * What such a run would take, and how many rows the server would read for each `level_sql`, as
+ * it guesses.  On any node.  Blocks on the server as errands do (rebalance/watch/errand.h).
+ */
+bool coordinator_delayed_cost(struct coordinator *co, const struct delayed_order *o,
+                              struct buf *json, struct err *err) MUST_CHECK;
 bool coordinator_delayed_done(struct coordinator *co, const struct delayed_order *o,
                               struct buf *json, struct err *err) MUST_CHECK;
 

@@ -123,18 +123,19 @@ static size_t list_ids(const struct page *p, struct str *ids)
 }
 
 static bool read_level(const struct delayed_run *r, struct read_links *links,
-                       const struct level_query *q, struct level_page *found, struct err *err)
+                       const struct target *t, const struct level_query *q,
+                       struct level_page *found, struct err *err)
 {
     uint64_t stamp;
 
-    return read_links_open(links, q->target->plan, 0, &stamp, err) &&
-           level_find_keys(links->conns[0], q, r->arena, found, err) &&
+    return read_links_open(links, t->plan, 0, &stamp, err) &&
+           level_find_keys(links->conns[0], q, r->known, r->arena, found, err) &&
            read_links_end(links, err);
 }
 
 /* In a read that includes what the stream has read.  The end of the program interrupts it. */
-static bool ask_level(const struct delayed_run *r, const struct level_query *q,
-                      struct level_page *found, struct err *err)
+static bool ask_level(const struct delayed_run *r, const struct target *t,
+                      const struct level_query *q, struct level_page *found, struct err *err)
 {
     struct read_links links = pipeline_links(r->pipeline, &r->co->stop, LINKS_MS);
 
@@ -142,7 +143,7 @@ static bool ask_level(const struct delayed_run *r, const struct level_query *q,
     links.own.opt.watchdog = r->watchdog;
     stall_watchdog_begin(r->watchdog);
 
-    const bool ok = read_level(r, &links, q, found, err);
+    const bool ok = read_level(r, &links, t, q, found, err);
 
     if (stall_watchdog_end(r->watchdog) && !ok && !stop_is_set(&r->co->stop))
         err_set(err, ERR_RETRY, "the server that runs `level_sql` does not answer");
@@ -156,12 +157,12 @@ static bool level_of(const struct delayed_run *r, const struct page *p, const st
 {
     struct str *ids = arena_alloc(r->arena, p->n + 1, sizeof(*ids));
     struct level_query q = {.top = &p->tops[r->at.level],
-                            .target = t,
+                            .plan = ((const struct reading *)t->plan)->plan,
                             .ids = ids,
                             .n_ids = list_ids(p, ids),
                             .after = r->at.level_after};
 
-    if (found->keys == NULL && q.n_ids > 0 && !ask_level(r, &q, found, err))
+    if (found->keys == NULL && q.n_ids > 0 && !ask_level(r, t, &q, found, err))
         return false;
     add_keys(r, l, t, p->table, found);
     return true;
@@ -235,8 +236,8 @@ static bool put_level_of(struct delayed_run *r, const struct page *p, struct par
         ok = level_of(r, p, targets[i], &l, &found, err);
     if (!ok)
         return false;
-    if (found.n == LEVEL_KEYS) {
-        r->at.level_after = found.texts[found.n - 1];
+    if (found.n > 0 && !found.is_last) {
+        r->at.level_after = arena_copy(r->arena, found.texts[found.n - 1]);
     } else {
         r->at.level++;
         r->at.level_after = STR("");

@@ -19,6 +19,8 @@
 #define DELAYED_JOBS_MAX 2000 /* that wait; then a run waits, too */
 #define DELAYED_PARTS    64   /* the same */
 
+struct level_keys;
+
 enum delayed_step {
     DELAYED_GOES_ON = 0,
     DELAYED_WAITS, /* for builds, jobs or parts */
@@ -32,6 +34,7 @@ struct delayed_run {
     struct snapshot_run at;          /* its place, in the arena */
     struct arena *arena;             /* of the step */
     struct stall_watchdog *watchdog; /* of waits for the server; borrowed */
+    struct level_keys *known;        /* of the steps before; borrowed */
     uint64_t n_jobs, n_parts;        /* that are not done, after the step */
     struct str part_waits;           /* why a part does, in the arena; empty: none does */
     const char *waits_for;           /* a build, in words, in the arena; NULL: for none */

@@ -231,14 +231,13 @@ void parts_add_otherwise(struct parts *p, const struct spread *s, const struct f
 }
 
 /* Enough for all nodes: many pages make many parts, and few pages are shared. */
-static uint32_t choose_mod(const struct parts *p)
+uint32_t parts_for_page(uint64_t snapshots, size_t nodes)
 {
-    const uint64_t all = p->run->at.one != 0 ? 1 : p->run->at.n_all;
-    const uint64_t pages = (all + DELAYED_PAGE - 1) / DELAYED_PAGE;
+    const uint64_t pages = (snapshots + DELAYED_PAGE - 1) / DELAYED_PAGE;
 
-    if (pages >= p->n_nodes * 4)
+    if (pages >= nodes * 4)
         return 1;
-    return p->n_nodes < PARTS_MAX ? (uint32_t)p->n_nodes : PARTS_MAX;
+    return nodes < PARTS_MAX ? (uint32_t)nodes : PARTS_MAX;
 }
 
 static struct stored_job job_of(const struct parts *p, const struct group *g, uint32_t mod,
@@ -264,6 +263,7 @@ static struct stored_job job_of(const struct parts *p, const struct group *g, ui
         .buckets = mod,
         .state = STR(BUCKET_INIT),
         .parameters = arena_copy(p->run->arena, buf_str(&text)),
+        .keys = buf_str(&g->part.keys),
         .created_ms = now_ms,
         .updated_ms = now_ms};
 
@@ -274,7 +274,8 @@ static struct stored_job job_of(const struct parts *p, const struct group *g, ui
 
 void parts_finish(struct parts *p)
 {
-    const uint32_t mod = choose_mod(p);
+    const struct snapshot_run *at = &p->run->at;
+    const uint32_t mod = parts_for_page(at->one != 0 ? 1 : at->n_all, p->n_nodes);
     size_t n_groups = 0;
 
     for (const struct group *g = p->first; g != NULL; g = g->next)

@@ -26,7 +26,7 @@ struct parts {
     size_t n_nodes;   /* that may take parts; one needs none */
     struct spread *spreads;
     struct group *first, **last;
-    struct stored_job *list; /* once finished; in the run's arena */
+    struct stored_job *list; /* once finished; in the run's arena, but for their keys */
     size_t n;
 };
 /* snapshots: the page, n > 0 of one table. */
@@ -53,8 +53,18 @@ void parts_add_level(struct parts *p, const struct spread *s, uint32_t level,
  */
 struct fill_part;
 void parts_add_otherwise(struct parts *p, const struct spread *s, const struct fill_part *old);
+/* Into how many parts the rows of a page go, of a run that has so many snapshots. */
+uint32_t parts_for_page(uint64_t snapshots, size_t nodes);
 /* Make the list: with few rows, several parts for the same ones. */
 void parts_finish(struct parts *p);
+
+/*
+ * Whether nobody needs a part any more: nobody writes to its version, or searches use it and
+ * its table is stopped, so that it will be built again, or its build has failed.  A version
+ * that nobody knows here yet is needed.
+ */
+struct catalogue;
+bool parts_is_needless(const struct catalogue *c, const struct stored_job *job) MUST_CHECK;
 
 /* The parts of the run in the store. */
 struct parts_state {

@@ -16,7 +16,6 @@
 #include "sync/delivery/delivery.h"
 #include "sync/routing/routing.h"
 
-#define POLL_MS    20
 #define DELETES_MS 10000 /* until more deletes of a version are taken */
 
 /* Of this run: a topic has one. */
@@ -31,11 +30,7 @@ static bool is_part(const struct delayed_run *r, const struct stored_job *job)
     return is;
 }
 
-/*
- * Nobody writes to the version any more, or searches use it and its table is stopped, so that
- * it will be built again.  A version that nobody knows here yet is needed.
- */
-static bool is_needless(const struct catalogue *c, const struct stored_job *job)
+bool parts_is_needless(const struct catalogue *c, const struct stored_job *job)
 {
     const struct stored_version *v = catalogue_number(c, job->index, job->version);
 
@@ -113,7 +108,9 @@ static bool replace(const struct delayed_run *r, const struct stored_job *job,
 static bool see(const struct delayed_run *r, const struct stored_job *job, struct err *err)
 {
     struct fill_part part;
-    const bool ok = !is_lost(r, job, &part) || replace(r, job, &part, err);
+    const bool ok = !is_lost(r, job, &part) ||
+                    (store_load_part_keys(r->co->opt.store, job->id, &part.keys, err) &&
+                     replace(r, job, &part, err));
 
     part_fini(&part);
     return ok;
@@ -145,7 +142,7 @@ bool parts_look(const struct delayed_run *r, struct parts_state *out, struct err
 
         if (!is_part(r, &list[i]))
             continue;
-        if (is_needless(c, &list[i]) || (is_done && is_told(&list[i], list, n)))
+        if (parts_is_needless(c, &list[i]) || (is_done && is_told(&list[i], list, n)))
             ok = store_forget_part(r->co->opt.store, &r->owner, list[i].id, err);
         else if (see(r, &list[i], err))
             count(out, c, &list[i]);
@@ -157,25 +154,6 @@ bool parts_look(const struct delayed_run *r, struct parts_state *out, struct err
 }
 
 /* ---- the end ---- */
-
-static bool repeat(const struct delayed_run *r, struct stored_deletes *d, struct target *t,
-                   struct err *err)
-{
-    int64_t until_ms = clock_mono_ms() + DELETES_MS;
-    uint64_t n = 0;
-
-    do {
-        if (!stored_deletes_go_on(d, t, &r->co->stop, err))
-            return false;
-        if (stored_deletes_are_done(d))
-            return true;
-        if (stored_deletes_n(d) != n)
-            until_ms = clock_mono_ms() + DELETES_MS;
-        n = stored_deletes_n(d);
-    } while (clock_mono_ms() < until_ms && !stop_wait(&r->co->stop, POLL_MS));
-    return err_set(err, ERR_RETRY, "index %s does not take deletes now; fix: millrace status",
-                   t->index);
-}
 
 /*
  * Delivery here knew nothing of the dead letters of other nodes when it wrote their documents
@@ -200,7 +178,8 @@ static bool end_version(const struct delayed_run *r, const struct stored_job *jo
     d = stored_deletes_new(r->co->opt.store, r->co->delivery, index.ptr, part_start(job));
     ok = t == NULL ? err_set(err, ERR_RETRY,
                              "index %s is not followed now; fix: millrace status", index.ptr)
-                   : repeat(r, d, t, err) && replay_letters(r, t->index, err);
+                   : stored_deletes_repeat(d, t, &r->co->stop, DELETES_MS, err) &&
+                         replay_letters(r, t->index, err);
     target_unref(t);
     stored_deletes_free(d);
     buf_free(&index);
@@ -216,7 +195,8 @@ bool parts_end(const struct delayed_run *r, struct err *err)
 
     FAILPOINT(parts_done);
     for (size_t i = 0; ok && i < n; i++)
-        if (is_part(r, &list[i]) && !is_needless(c, &list[i]) && !is_told(&list[i], list, n))
+        if (is_part(r, &list[i]) && !parts_is_needless(c, &list[i]) &&
+            !is_told(&list[i], list, n))
             ok = end_version(r, &list[i], err);
     catalogue_unref(c);
     return ok;

@@ -5,6 +5,7 @@
 #include "rebalance/delayed/page.h"
 #include "rebalance/fill/bucket.h"
 #include "rebalance/fill/fills.h"
+#include "rebalance/fill/level.h"
 #include "rebalance/state/owned.h"
 #include "rebalance/state/runs.h"
 #include "rebalance/state/turns.h"
@@ -43,6 +44,7 @@ struct delayed_runs {
     struct stall_watchdog *watchdog;
 
     /* The thread's. */
+    struct level_keys known;
     int64_t prune_ms, undelayed_ms;
     struct definitions *seen; /* at the last look for tables that are not delayed any more */
 };
@@ -63,6 +65,7 @@ void delayed_runs_free(struct delayed_runs *all)
         return;
     map_free(all->whys, free);
     definitions_unref(all->seen);
+    level_keys_fini(&all->known);
     stall_watchdog_free(all->watchdog);
     lock_fini(&all->lock);
     free(all);
@@ -214,8 +217,10 @@ static void note_wait(const struct delayed_run *r)
     else if (r->part_waits.len > 0)
         buf_printf(&why, "a part that waits: %" STR_FMT, STR_ARG(r->part_waits));
     else
-        buf_printf(&why, "%" PRIu64 " jobs read documents again; millrace job list shows them",
-                   r->n_jobs + r->n_parts);
+        buf_printf(&why,
+                   "%" PRIu64 " jobs read documents again; millrace job get delayed-%" PRIu64
+                   " shows them",
+                   r->n_jobs + r->n_parts, r->at.id);
     note_why(r->co->delayed, r->owner.topic, why.ptr);
     buf_free(&why);
 }
@@ -237,6 +242,7 @@ static int64_t step(struct delayed_run *r)
     else
         note_why(r->co->delayed, r->owner.topic, "");
     if (how == DELAYED_ENDED) {
+        level_keys_fini(r->known);
         say_end(r);
         if (r->n_unbuilt == 0)
             note_success(r->co, &r->at);
@@ -260,7 +266,8 @@ static int64_t bring_on(struct coordinator *co, struct arena *a, const struct sn
                             .at = *run,
                             .arena = a,
                             .asks = note_question,
-                            .watchdog = co->delayed->watchdog};
+                            .watchdog = co->delayed->watchdog,
+                            .known = &co->delayed->known};
     int64_t ms = RETRY_MS;
 
     r.owner.topic = run->topic;
@@ -299,7 +306,9 @@ static void begin(struct coordinator *co, struct arena *a, const struct snapshot
     if (!coordinator_owns(co, c->topic))
         return;
     if (coordinator_begin_delayed(co, a, c->topic, &run, &busy, &err)) {
-        if (!busy)
+        if (busy)
+            co->delayed->undelayed_ms = clock_mono_ms() + RETRY_MS;
+        else
             log_info("a table is not delayed any more: what waits is run",
                      KV("table", c->table), KV("snapshots", run.n_all));
         return;
@@ -336,7 +345,7 @@ static void begin_undelayed(struct coordinator *co, struct arena *a)
         return;
     }
     for (size_t i = 0; i < n; i++)
-        if (str_equal(list[i].status, STR(SNAPSHOT_INIT)) && follows_at_once(co, list[i].table))
+        if (list[i].n_waiting > 0 && follows_at_once(co, list[i].table))
             begin(co, a, &list[i]);
 }
 

@@ -75,6 +75,7 @@ void index_fill_free(struct index_fill *f)
     arena_free(f->arena);
     bucket_fini(&f->bucket);
     part_fini(&f->part);
+    level_keys_fini(&f->known);
     buf_free(&f->cursor);
     buf_free(&f->after);
     stop_fini(&f->stop);
@@ -227,7 +228,8 @@ static bool load_part(struct index_fill *f, const struct target *t, struct loade
                       struct arena *a, struct err *err)
 {
     struct top_relation top;
-    const struct part_reading from = {.part = &f->part, .top = &top, .target = t};
+    const struct part_reading from = {
+        .part = &f->part, .top = &top, .target = t, .known = &f->known};
 
     return (!f->part.by_level || f->opt.top(f->opt.ctx, &f->part, a, &top, err)) &&
            part_load(f->links.conns, &from, page, a, err);
@@ -381,13 +383,19 @@ static bool read_bucket(struct index_fill *f, struct err *err)
                    (unsigned)f->job.bucket, f->index, f->alias);
 }
 
+static bool load_keys(struct index_fill *f, struct err *err)
+{
+    buf_clear(&f->part.keys);
+    return !f->is_part || store_load_part_keys(f->opt.store, f->job.id, &f->part.keys, err);
+}
+
 static bool fill(struct index_fill *f, struct err *err)
 {
     if (!read_bucket(f, err))
         return false;
     buf_clear(&f->bucket.node);
     buf_append(&f->bucket.node, f->opt.node);
-    while (!fill_find_tables(f, err))
+    while (!load_keys(f, err) || !fill_find_tables(f, err))
         if (!survive(f, err))
             return false;
     for (; f->at_table < f->n_tables; f->at_table++) {

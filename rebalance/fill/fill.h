@@ -13,6 +13,7 @@
 #include "rebalance/fill/bucket.h"
 #include "rebalance/fill/index_fill.h"
 #include "rebalance/fill/job.h"
+#include "rebalance/fill/level.h"
 #include "rebalance/fill/part.h"
 #include "src/base/arena.h"
 #include "src/base/buf.h"
@@ -49,7 +50,8 @@ struct index_fill {
     struct arena *arena; /* holds the job's texts */
     struct stored_job job;
     struct fill_bucket bucket;
-    struct fill_part part; /* what it reads, if is_part; else a range of tables */
+    struct fill_part part;   /* what it reads, if is_part; else a range of tables */
+    struct level_keys known; /* with part.by_level; the thread's */
     bool is_part;
     struct buf cursor;       /* of what is acknowledged */
     struct read_links links; /* read the rows */

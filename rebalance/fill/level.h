@@ -15,18 +15,20 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct arena;
 struct mysql_conn;
-struct target;
+struct plan;
 
-#define LEVEL_KEYS 500 /* of a page: what one statement of the resolver takes */
-#define LEVEL_S    60  /* for a statement */
+#define LEVEL_KEYS  500  /* of a page: what one statement of the resolver takes */
+#define LEVEL_KNOWN 5000 /* asked for at a time */
+#define LEVEL_S     60   /* for a statement */
 
 struct level_query {
     const struct top_relation *top;
-    const struct target *target; /* of a version of the table's index */
-    const struct str *ids;       /* of the delayed table's rows, as text */
+    const struct plan *plan; /* of a version of the table's index */
+    const struct str *ids;   /* of the delayed table's rows, as text */
     size_t n_ids;
     struct str after; /* the text of the last key of the page before; empty: the first page */
     struct str until; /* of the last key; empty: as many as a page has */
@@ -34,15 +36,34 @@ struct level_query {
 };
 struct level_page {
     unsigned by;       /* how the keys name rows at the root: RESOLVER_BY */
-    struct str *keys;  /* at most LEVEL_KEYS, encoded */
+    struct str *keys;  /* encoded */
     struct str *texts; /* of the same */
     size_t n;
+    bool is_last; /* no key follows; not with `until` */
 };
+
 /*
- * Blocks on the server.  ERR_REJECT: it refuses the statement, or the column is no key of the
- * table any more.
+ * What a statement has answered, for the pages that follow: the server may read very much for
+ * each answer.  Rows that come to lead to others meanwhile do so by changes of their own, which
+ * are followed, or wait for the next run.  Zero: nothing.
  */
-bool level_find_keys(struct mysql_conn *conn, const struct level_query *q, struct arena *a,
-                     struct level_page *out, struct err *err) MUST_CHECK;
+struct level_keys {
+    struct arena *arena;
+    struct str question, above; /* what was asked, and behind which key */
+    struct level_page page;     /* at most LEVEL_KNOWN */
+};
+void level_keys_fini(struct level_keys *k);
+
+/*
+ * Find at most LEVEL_KEYS keys; with `until`, all.  *out is borrowed from `known` or from a,
+ * until the next call. Blocks on the server.  ERR_REJECT: it refuses the statement, or the
+ * column is no key of the table any more.
+ */
+bool level_find_keys(struct mysql_conn *conn, const struct level_query *q,
+                     struct level_keys *known, struct arena *a, struct level_page *out,
+                     struct err *err) MUST_CHECK;
+/* Guess how many rows the server will read for all pages; it reads none.  The same errors. */
+bool level_rows_examined(struct mysql_conn *conn, const struct level_query *q, uint64_t *rows,
+                         struct err *err) MUST_CHECK;
 
 #endif

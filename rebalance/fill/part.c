@@ -18,16 +18,14 @@ void part_fini(struct fill_part *p)
 void part_append(struct buf *json, const struct fill_part *p)
 {
     struct json_writer w = {.out = json};
-    struct buf keys = {0}, note = {0};
+    struct buf note = {0};
 
-    buf_append_hex(&keys, buf_str(&p->keys));
     fill_note_append(&note, &p->note);
     json_open_object(&w);
     json_put_string(&w, STR("table"), buf_str(&p->table));
     json_put_string(&w, STR("member"), buf_str(&p->member));
     json_put_u64(&w, STR("place"), p->place);
     json_put_u64(&w, STR("by"), p->by);
-    json_put_string(&w, STR("keys"), buf_str(&keys));
     json_put_bool(&w, STR("by_level"), p->by_level);
     json_put_u64(&w, STR("level"), p->level);
     json_put_string(&w, STR("bucket_column"), buf_str(&p->bucket_column));
@@ -35,7 +33,6 @@ void part_append(struct buf *json, const struct fill_part *p)
     json_put_u64(&w, STR("rest"), p->rest);
     json_put_raw(&w, STR("note"), buf_str(&note));
     json_close_object(&w);
-    buf_free(&keys);
     buf_free(&note);
 }
 
@@ -45,16 +42,6 @@ static bool read_number(struct str json, const char *pointer, uint64_t most, uin
     const bool ok = json_find_u64(json, pointer, &v) && v <= most;
 
     *out = ok ? (uint32_t)v : 0;
-    return ok;
-}
-
-static bool read_keys(struct str json, struct fill_part *p)
-{
-    struct buf hex = {0};
-    const bool ok =
-        json_find_text(json, "/keys", &hex) && buf_append_unhex(&p->keys, buf_str(&hex));
-
-    buf_free(&hex);
     return ok;
 }
 
@@ -68,7 +55,7 @@ bool part_read(struct str json, struct fill_part *p)
     if (!json_find_text(json, "/table", &p->table) ||
         !json_find_text(json, "/member", &p->member) ||
         !read_number(json, "/place", UINT16_MAX, &p->place) ||
-        !read_number(json, "/by", UINT32_MAX, &by) || !read_keys(json, p) ||
+        !read_number(json, "/by", UINT32_MAX, &by) ||
         !json_find_bool(json, "/by_level", &p->by_level) ||
         !read_number(json, "/level", UINT16_MAX, &p->level) ||
         !read_number(json, "/mod", PARTS_MAX, &p->mod) ||

@@ -32,7 +32,8 @@ struct fill_part {
     struct buf member; /* the documents' own */
     uint32_t place;    /* of the rows in the plan */
     unsigned by;       /* how keys name rows: RESOLVER_BY (sync/document/resolver.h) */
-    struct buf keys;   /* of the rows, each a key's part; by a top relation: ids as text */
+    struct buf keys;   /* of the rows, each a key's part; by a top relation: ids as text.
+                          They are beside the text (src/store/store.h) */
     bool by_level;     /* what `level_sql` makes of them, of this top relation of `table` */
     uint32_t level;
     struct buf bucket_column; /* whose time makes the remainder; empty: the hash does */
@@ -42,7 +43,7 @@ struct fill_part {
 
 void part_fini(struct fill_part *p);
 void part_append(struct buf *json, const struct fill_part *p);
-/* Returns false if it is no part. End with part_fini() then, too. */
+/* Leaves its keys empty. Returns false if it is no part. End with part_fini() then, too. */
 bool part_read(struct str json, struct fill_part *p) MUST_CHECK;
 
 struct stored_job;

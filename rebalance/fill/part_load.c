@@ -86,7 +86,7 @@ static bool ask_level(struct mysql_conn *conn, const struct part_reading *from,
 {
     const struct fill_part *p = from->part;
     struct level_query q = {
-        .top = from->top, .target = from->target, .after = at->above, .until = at->until};
+        .top = from->top, .plan = plan_of(from), .after = at->above, .until = at->until};
     struct buf where = {0};
     bool ok =
         p->bucket_column.len == 0 ||
@@ -94,7 +94,7 @@ static bool ask_level(struct mysql_conn *conn, const struct part_reading *from,
 
     q.ids = list_keys(p, a, &q.n_ids);
     q.where = buf_str(&where);
-    ok = ok && level_find_keys(conn, &q, a, found, err);
+    ok = ok && level_find_keys(conn, &q, from->known, a, found, err);
     buf_free(&where);
     return ok;
 }
@@ -113,7 +113,7 @@ static bool find_by_level(struct mysql_conn *conn, const struct part_reading *fr
     out->rows.by = found.by;
     out->rows.keys = found.keys;
     out->rows.n = n;
-    out->is_end = at->until.len == 0 && found.n < LEVEL_KEYS && n == found.n;
+    out->is_end = found.is_last && n == found.n;
     out->until = n == found.n && at->until.len > 0 ? at->until
                  : n == 0                          ? at->above
                                                    : found.texts[n - 1];

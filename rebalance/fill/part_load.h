@@ -12,6 +12,7 @@
 struct arena;
 struct fill_part;
 struct loader_page;
+struct level_keys;
 struct mysql_conn;
 struct target;
 struct top_relation;
@@ -21,6 +22,7 @@ struct part_reading {
     const struct fill_part *part;
     const struct top_relation *top; /* with part->by_level */
     const struct target *target;
+    struct level_keys *known; /* with part->by_level: of the pages before */
 };
 /*
  * As loader_load_range(), but the page's `after` and `next` are places in the part, and so is

@@ -40,7 +40,8 @@ struct catalogue *catalogue_load(struct store *store, struct err *err)
         store_load_stops(store, c->arena, &stops, &c->n_stops, err) &&
         store_load_rebuilds(store, c->arena, &rebuilds, &c->n_rebuilds, err) &&
         store_load_waits(store, c->arena, &waits, &c->n_waits, err) &&
-        pauses_load(store, c->arena, &pauses, &c->n_pauses, err);
+        pauses_load(store, c->arena, &pauses, &c->n_pauses, err) &&
+        accounts_load(store, c->arena, &c->accounts, err);
 
     c->versions = versions;
     c->stops = stops;

@@ -1,12 +1,14 @@
 /*
- * struct catalogue: the stored versions, stops, rebuilds, waits and pauses, as they were when
- * somebody read the store.  Nobody changes it; the coordinator replaces it as a whole.
+ * struct catalogue: the stored versions, stops, rebuilds, waits, pauses and accounts, as they
+ * were when somebody read the store.  Nobody changes it; the coordinator replaces it as a
+ * whole.
  *
  * @thread any
  */
 #ifndef REBALANCE_STATE_CATALOGUE_H
 #define REBALANCE_STATE_CATALOGUE_H
 
+#include "rebalance/state/accounts.h"
 #include "src/base/base.h"
 #include "src/base/err.h"
 #include "src/base/str.h"
@@ -33,6 +35,7 @@ struct catalogue {
     size_t n_waits;
     const struct pause *pauses;
     size_t n_pauses;
+    struct accounts accounts;
 };
 
 /* Blocks on the store.  Returns a reference, or NULL. */

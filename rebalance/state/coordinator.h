@@ -31,6 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct alarm_options;
 struct buf;
 struct configuration;
 struct coordinator;
@@ -56,13 +57,14 @@ struct coordinator_options {
     int64_t retire_after_ms;     /* age at which retired indexes are deleted; 0: never */
     struct keeping keep;         /* index.keep_versions, index.keep_for */
     int64_t verify_within_ms;    /* age of the last comparison that causes a warning; 0: none */
-    int64_t expect_ms[N_RUN_KINDS]; /* check.expect_every and the like; 0: never */
-    int64_t verify_every_ms;        /* index.verify_every; 0: never */
-    uint64_t verify_rate;           /* index.verify_rate; 0: no limit */
-    enum build_check verify_builds; /* index.verify_builds */
-    bool trees;                     /* index.trees */
-    int64_t exchange_every_ms;      /* index.exchange_every */
-    int64_t check_every_ms;         /* how often to compare the engine with the store */
+    int64_t expect_ms[N_RUN_KINDS];     /* check.expect_every and the like; 0: never */
+    int64_t verify_every_ms;            /* index.verify_every; 0: never */
+    uint64_t verify_rate;               /* index.verify_rate; 0: no limit */
+    enum build_check verify_builds;     /* index.verify_builds */
+    bool trees;                         /* index.trees */
+    int64_t exchange_every_ms;          /* index.exchange_every */
+    const struct alarm_options *alarms; /* borrowed during the open; NULL: none are sent */
+    int64_t check_every_ms;             /* how often to compare the engine with the store */
 };
 
 bool coordinator_open(struct coordinator **out, const struct coordinator_options *opt,

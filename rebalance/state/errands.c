@@ -16,8 +16,16 @@ bool coordinator_ask_store(struct coordinator *co, struct errand *e, errand_fn r
     return errand_run(co->errands, e, run, err);
 }
 
+static void question_fini(void *ctx)
+{
+    const struct table_question *q = ctx;
+
+    definitions_unref(q->d);
+}
+
 bool coordinator_ask_of_table(struct coordinator *co, errand_fn run, struct str table,
-                              struct str key, struct buf *json, struct err *err)
+                              struct str key, struct definitions *draft, struct buf *json,
+                              struct err *err)
 {
     struct buf who = {0};
 
@@ -26,7 +34,14 @@ bool coordinator_ask_of_table(struct coordinator *co, errand_fn run, struct str 
     struct errand *e = errand_new(who.ptr, sizeof(struct table_question));
     struct table_question *q = e->ctx;
 
-    *q = (struct table_question){co, arena_copy(e->arena, table), arena_copy(e->arena, key)};
+    *q = (struct table_question){
+        .co = co,
+        .table = arena_copy(e->arena, table),
+        .key = arena_copy(e->arena, key),
+        .d = draft != NULL ? definitions_ref(draft) : coordinator_definitions(co),
+        .is_draft = draft != NULL,
+    };
+    e->fini = question_fini;
 
     const bool ok = errand_run(co->errands, e, run, err);
 

@@ -15,6 +15,7 @@
 
 struct buf;
 struct coordinator;
+struct definitions;
 
 /*
  * Like errand_run(), for an errand that asks the store. Fails at once if the store is known not
@@ -26,9 +27,16 @@ bool coordinator_ask_store(struct coordinator *co, struct errand *e, errand_fn r
 struct table_question {
     struct coordinator *co;
     struct str table, key; /* in the errand's arena */
+    struct definitions *d; /* those to look at */
+    bool is_draft;         /* they are not stored */
 };
-/* Run an errand with a struct table_question and append the text that it finds to json. */
+/*
+ * Run an errand with a struct table_question and append the text that it finds to json.
+ * draft: definitions that are not stored, of which the errand takes a reference; NULL: those
+ * that are.
+ */
 bool coordinator_ask_of_table(struct coordinator *co, errand_fn run, struct str table,
-                              struct str key, struct buf *json, struct err *err) MUST_CHECK;
+                              struct str key, struct definitions *draft, struct buf *json,
+                              struct err *err) MUST_CHECK;
 
 #endif

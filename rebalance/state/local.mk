@@ -1,5 +1,7 @@
 # What the coordinator knows: topics, catalogue of versions, definitions.
 libmillrace_a_SOURCES += \
+	%D%/accounts.c \
+	%D%/accounts.h \
 	%D%/catalogue.c \
 	%D%/catalogue.h \
 	%D%/coordinator.h \

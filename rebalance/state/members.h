@@ -63,7 +63,12 @@ struct coordinator {
     struct err no_trees;                 /* as their folder cannot be used */
     build_compare_fn *compare_version;   /* of builds; set by whoever is above them */
     struct live_settings *settings;      /* of delivery, at run time: admin/delivery_set.h */
+    struct first_admin *first_admin;     /* access/first_admin.h */
+    struct words *words;                 /* of the analyzer: words/content.h */
+    struct alarm_outbox *outbox;         /* alarm/outbox.h; NULL: no receiver, */
+    struct alarms *alarms;               /* and so none are sent: tell/alarms.h */
     struct telling *telling;             /* the telling thread's: tell/tell.h */
+    struct history *history;             /* of the last day: history/history.h */
     struct stored_state *stored;         /* definitions and catalogue: state/state.h */
     struct queue_watch queue;            /* the coordinator's thread's */
     uint64_t changes;                    /* of the store; its too: admin/follow.h */

@@ -94,6 +94,8 @@ static struct definitions *load_definitions(struct coordinator *co, uint64_t *re
     arena_free(a);
     if (d == NULL)
         err_wrap(err, "stored definitions");
+    else
+        d->revision = *revision;
     return d;
 }
 

@@ -45,9 +45,11 @@ struct run_tables {
     size_t n;
 };
 
-/* Those of a run: one, or all of the topic that have snapshots of this status. */
+enum which { WAITING, RUNNING };
+
+/* Those of a run: one, or all of the topic that have snapshots that wait, or that are run. */
 static bool load_tables(struct coordinator *co, struct arena *a, const struct snapshot_run *r,
-                        const char *status, struct run_tables *out, struct err *err)
+                        enum which which, struct run_tables *out, struct err *err)
 {
     struct snapshot_count *counts = NULL;
     size_t n = 0;
@@ -62,7 +64,7 @@ static bool load_tables(struct coordinator *co, struct arena *a, const struct sn
         list[out->n++] = r->table;
     for (size_t i = 0; i < n; i++)
         if (str_equal(counts[i].topic, r->topic) &&
-            str_equal(counts[i].status, str_from(status)))
+            (which == WAITING ? counts[i].n_waiting : counts[i].n_running) > 0)
             list[out->n++] = counts[i].table;
     return true;
 }
@@ -128,7 +130,7 @@ bool coordinator_may_build(struct coordinator *co, const struct catalogue *c,
 
         if (runs[i].builds == RUN_BUILDS_ASKED)
             continue;
-        ok = load_tables(co, a, &runs[i], SNAPSHOT_RUNNING, &tables, err) &&
+        ok = load_tables(co, a, &runs[i], RUNNING, &tables, err) &&
              (!index_shows_any(d, index, &tables) || !gets_on(co, c, d, index) ||
               refuse_build(&runs[i], index, err));
     }
@@ -167,11 +169,11 @@ static bool no_build(struct coordinator *co, const struct run_tables *tables, st
 }
 
 static bool no_build_of(struct coordinator *co, const struct snapshot_run *run,
-                        const char *status, struct err *err)
+                        enum which which, struct err *err)
 {
     struct arena *a = arena_new();
     struct run_tables tables;
-    const bool ok = load_tables(co, a, run, status, &tables, err) && no_build(co, &tables, err);
+    const bool ok = load_tables(co, a, run, which, &tables, err) && no_build(co, &tables, err);
 
     arena_free(a);
     return ok;
@@ -195,14 +197,13 @@ bool coordinator_may_run_delayed(struct coordinator *co, const struct snapshot_r
 {
     bool has;
 
-    return has_run(co, run->topic, &has, err) &&
-           (has || no_build_of(co, run, SNAPSHOT_INIT, err));
+    return has_run(co, run->topic, &has, err) && (has || no_build_of(co, run, WAITING, err));
 }
 
 bool coordinator_may_go_on_delayed(struct coordinator *co, const struct snapshot_run *run,
                                    struct err *err)
 {
-    return no_build_of(co, run, SNAPSHOT_RUNNING, err);
+    return no_build_of(co, run, RUNNING, err);
 }
 
 void turns_append_build(const struct catalogue *c, const struct definitions *d,

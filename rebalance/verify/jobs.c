@@ -285,8 +285,10 @@ bool verify_jobs_may_start(struct verify_jobs *all, struct str index, struct err
     lock_release(&all->lock);
     if (id != 0)
         return err_set(err, ERR_RETRY,
-                       "job %" PRIu64 " verifies this index already; fix: wait for it, "
-                       "millrace report get %" PRIu64 " says how far it is",
+                       "job %" PRIu64
+                       " verifies or refreshes this index already; fix: wait for "
+                       "it, millrace report get %" PRIu64 " says how far it is, or end it with "
+                       "--cancel",
                        id, id);
     return n < VERIFY_JOBS_MAX ||
            err_set(err, ERR_RETRY,

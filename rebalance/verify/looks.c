@@ -253,7 +253,7 @@ static enum verify_reason find_reason(const struct verify_run *run)
     if (run->lead->sync_every_s > 0)
         return VERIFY_BY_TIME;
     if (pipeline_cascades_wait_for(run->pipeline, run->index) ||
-        pipeline_gone_stay(run->pipeline, run->index) > 0)
+        pipeline_gone_may_stay(run->pipeline))
         return VERIFY_CASCADE;
     return N_VERIFY_REASONS;
 }

@@ -13,11 +13,12 @@ struct retirement {
     struct definition_effects effects;
     /* Set by the caller: the indexes of this table are dropped, also retired ones; borrowed. */
     struct str all_of;
+    struct str by; /* set by the caller: who changes the definitions; borrowed */
 };
 /*
  * End the builds of indexes that `then` does not name, and collect in r the versions to
- * retire or drop.  r is zeroed but for all_of.  If r is then not stored, the builds resume
- * automatically.
+ * retire or drop.  r is zeroed but for what the caller sets.  If r is then not stored, the
+ * builds resume automatically.
  */
 bool coordinator_retire(struct coordinator *co, const struct definitions *now,
                         const struct definitions *then, struct retirement *r, struct err *err)

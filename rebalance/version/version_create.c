@@ -87,9 +87,17 @@ static bool create_in_engine(struct coordinator *co, const struct stored_version
 /* ---- in the store ---- */
 
 /* Buckets by mod are as many as their cost was told for. */
+/* As it will be: a table without a bucket_column is divided by its key. */
+static enum buckets_by divides_by(const struct index_create_options *opt,
+                                  const struct table_definition *t)
+{
+    return opt->by == BUCKETS_BY_COLUMN && t->bucket_column.len == 0 ? BUCKETS_BY_KEY : opt->by;
+}
+
 static void append_parameters(const struct coordinator *co,
                               const struct index_create_options *opt,
-                              const struct build_cost *cost, struct buf *out)
+                              const struct table_definition *t, const struct build_cost *cost,
+                              struct buf *out)
 {
     const struct take take = {opt->take_index, opt->take_alias};
     const enum build_check check = opt->checks ? opt->check : co->opt.verify_builds;
@@ -99,7 +107,7 @@ static void append_parameters(const struct coordinator *co,
                                                         .buckets = opt->by == BUCKETS_BY_MOD
                                                                        ? cost->buckets
                                                                        : opt->buckets,
-                                                        .by = opt->by,
+                                                        .by = divides_by(opt, t),
                                                         .nodes = opt->nodes,
                                                         .take = take,
                                                         .hold = opt->hold,
@@ -368,10 +376,20 @@ static bool make(struct coordinator *co, const struct new_build *b, struct look 
     return ok;
 }
 
-static struct build_cost cost_of(struct coordinator *co, const struct index_create_options *opt)
+/* Ranges of a small table are fewer; by mod it has as many as were reckoned with. */
+static void limit_buckets(struct build_cost *cost)
+{
+    const uint64_t most = cost->rows < BUCKET_ROWS_MIN ? 1 : cost->rows / BUCKET_ROWS_MIN;
+
+    if (cost->by != BUCKETS_BY_MOD && cost->rows > 0 && cost->buckets > most)
+        cost->buckets = (uint32_t)most;
+}
+
+static struct build_cost cost_of(struct coordinator *co, const struct index_create_options *opt,
+                                 const struct table_definition *t)
 {
     return (struct build_cost){
-        .by = opt->by,
+        .by = divides_by(opt, t),
         .buckets =
             (uint32_t)(opt->buckets > 0 ? opt->buckets : coordinator_buckets(co, opt->nodes))};
 }
@@ -392,13 +410,16 @@ bool coordinator_create_version(struct coordinator *co, const struct definitions
     struct claimed claimed = {.alias = v.index, .take = {opt->take_index, opt->take_alias}};
 
     if (costs)
-        out->cost = cost_of(co, opt);
+        out->cost = cost_of(co, opt, t);
 
     bool ok = is_possible(co, &b, &l, &v, costs ? &out->cost : NULL, err);
 
+    if (opt->buckets == 0)
+        limit_buckets(&out->cost);
+
     if (ok && !opt->dry_run) {
         coordinator_append_version_json(d, t, NULL, &definition);
-        append_parameters(co, opt, &out->cost, &parameters);
+        append_parameters(co, opt, t, &out->cost, &parameters);
         v.definition = buf_str(&definition);
         b.parameters = buf_str(&parameters);
         ok = take_number(co, &v, table_name(t), &claimed, err);

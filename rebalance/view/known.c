@@ -2,6 +2,7 @@
 
 #include "rebalance/view/known.h"
 
+#include "rebalance/alarm/outbox.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/state/pauses.h"
 
@@ -445,6 +446,12 @@ static void check_dead_letters(const struct table_view *t, bool full, struct doc
     buf_free(&fix);
 }
 
+void coordinator_check_alarms(const struct coordinator *co, struct doctor_list *l)
+{
+    if (co->outbox != NULL)
+        alarm_outbox_check(co->outbox, l);
+}
+
 bool coordinator_judge(const struct coordinator *co, const struct coordinator_view *v,
                        struct doctor_list *l)
 {
@@ -457,6 +464,7 @@ bool coordinator_judge(const struct coordinator *co, const struct coordinator_vi
     for (size_t i = 0; !v->engine.is.is_away && address_set_next(addresses, &i, &a);)
         check_address(&a, l);
     check_store(&v->store, l);
+    coordinator_check_alarms(co, l);
     for (size_t i = 0; i < v->definitions->n_tables; i++)
         dead += v->tables[i].dead;
     for (size_t i = 0; i < v->definitions->n_tables; i++)

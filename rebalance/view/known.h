@@ -13,6 +13,9 @@ void coordinator_check_topic(const struct coordinator_view *v, const struct topi
 /* Add checks for what status says of topics and tables: with these the doctor begins. */
 void coordinator_check_known(const struct coordinator_view *v, struct doctor_list *l);
 
+/* Warn of receivers of alarms that take none. */
+void coordinator_check_alarms(const struct coordinator *co, struct doctor_list *l);
+
 /*
  * Judge all that status shows: the same, and the search engine and the store as of their last
  * answer.  Returns false if one of these two has never answered; then only a failed check is

@@ -4,6 +4,7 @@ libmillrace_a_SOURCES += \
 	%D%/build_view.c %D%/build_view.h \
 	%D%/cluster.c %D%/cluster.h \
 	%D%/fan_out.c %D%/fan_out.h \
+	%D%/glance.h \
 	%D%/kept.c \
 	%D%/look.h \
 	%D%/known.c %D%/known.h \

@@ -119,7 +119,7 @@ static void look_at_running(struct coordinator_view *v, struct topic_view *t,
     char *gtids;
 
     t->runs = true;
-    pipeline_status(topic->pipeline, &t->status);
+    (v->is_glance ? pipeline_glance : pipeline_status)(topic->pipeline, &t->status);
     gtids = t->status.gtids;
     t->status.gtids = (char *)(uintptr_t)arena_copy(v->arena, str_from(gtids)).ptr;
     free(gtids);

@@ -4,6 +4,7 @@
 
 #include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
+#include "rebalance/view/glance.h"
 #include "rebalance/watch/findings.h"
 #include "src/base/clock.h"
 #include "src/base/mem.h"
@@ -82,7 +83,8 @@ static void join_lags(struct coordinator_view *v)
     }
 }
 
-static struct coordinator_view *make(struct coordinator *co, const struct topics_wanted *at)
+static struct coordinator_view *make(struct coordinator *co, const struct topics_wanted *at,
+                                     bool is_glance)
 {
     struct coordinator_view *v = mem_alloc(1, sizeof(*v));
 
@@ -90,9 +92,10 @@ static struct coordinator_view *make(struct coordinator *co, const struct topics
     v->definitions = coordinator_definitions(co);
     v->catalogue = coordinator_catalogue(co);
     v->now_ms = clock_wall_ms();
+    v->is_glance = is_glance;
     v->verify_within_ms = co->opt.verify_within_ms;
     memcpy(v->expect_ms, co->opt.expect_ms, sizeof(v->expect_ms));
-    if (coordinator_is_shared(co) && co->delivery != NULL) {
+    if (!is_glance && coordinator_is_shared(co) && co->delivery != NULL) {
         v->cluster = arena_alloc(v->arena, 1, sizeof(*v->cluster));
         cluster_look(co->cluster, v->cluster);
     }
@@ -102,21 +105,28 @@ static struct coordinator_view *make(struct coordinator *co, const struct topics
     lock_acquire(&co->topics->lock);
     look_at_all(co, v, at);
     lock_release(&co->topics->lock);
-    coordinator_look_at_kept(co, v);
-    coordinator_look_at_told(co, v, at == NULL);
+    if (!is_glance) {
+        coordinator_look_at_kept(co, v);
+        coordinator_look_at_told(co, v, at == NULL);
+    }
     join_lags(v);
     return v;
 }
 
 struct coordinator_view *coordinator_view_new(struct coordinator *co)
 {
-    return make(co, NULL);
+    return make(co, NULL, false);
+}
+
+struct coordinator_view *coordinator_view_glance(struct coordinator *co)
+{
+    return make(co, NULL, true);
 }
 
 struct coordinator_view *coordinator_view_of(struct coordinator *co, const struct str *topics,
                                              size_t n)
 {
-    return make(co, &(struct topics_wanted){topics, n});
+    return make(co, &(struct topics_wanted){topics, n}, false);
 }
 
 void coordinator_view_free(struct coordinator_view *v)

@@ -85,6 +85,7 @@ struct coordinator_view {
     struct table_view *tables;      /* in the order of the definitions */
     const struct finding *findings; /* of the last look at the engine */
     size_t n_findings;
+    bool is_glance;
 };
 
 struct coordinator_view *
@@ -93,7 +94,6 @@ coordinator_view_new(struct coordinator *co) RETURNS_NONNULL MUST_CHECK;
 struct coordinator_view *coordinator_view_of(struct coordinator *co, const struct str *topics,
                                              size_t n) RETURNS_NONNULL MUST_CHECK;
 void coordinator_view_free(struct coordinator_view *v);
-
 /* Append the members "lag_seconds", "lag_at_most" and "oldest". */
 void coordinator_put_lag(struct json_writer *w, struct lag lag, int64_t now_ms);
 

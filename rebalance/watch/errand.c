@@ -68,6 +68,8 @@ static void free_errand(struct errand *e)
 {
     if (e->all != NULL)
         pthread_join(e->thread, NULL);
+    if (e->fini != NULL)
+        e->fini(e->ctx);
     asking_free(e->asking);
     stop_fini(&e->over);
     arena_free(e->arena);

@@ -41,7 +41,8 @@ struct errand {
     struct arena *arena;   /* for its arguments and its results */
     struct asking *asking; /* for its database connections; each statement is a sign of life */
     void *ctx; /* arguments and results, in arena; must not point to the sender's memory */
-    struct buf text; /* its result, if that is a text */
+    void (*fini)(void *ctx); /* releases what ctx holds besides the arena; NULL: nothing */
+    struct buf text;         /* its result, if that is a text */
 
     /* Private to errand.c. */
     struct errands *all; /* NULL: it did not start */

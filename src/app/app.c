@@ -2,11 +2,16 @@
 
 #include "src/app/app.h"
 
+#include "rebalance/access/access.h"
+#include "rebalance/access/first_admin.h"
 #include "rebalance/admin/settings.h"
 #include "rebalance/coordination/zookeeper.h"
 #include "rebalance/coordination/zookeeper_name.h"
 #include "rebalance/state/coordinator.h"
+#include "rebalance/tell/alarms.h"
+#include "src/app/alarm_settings.h"
 #include "src/base/buf.h"
+#include "src/base/clock.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/config/configuration.h"
@@ -20,8 +25,11 @@
 #include "src/search/search.h"
 #include "src/search/sniff.h"
 #include "src/store/store.h"
-#include "web/listen.h"
+#include "web/edge/listen.h"
+#include "web/edge/prefix.h"
 #include "web/server.h"
+#include "web/tls/tls_keys.h"
+#include "web/words/access.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +48,8 @@ struct app {
     bool started; /* the coordinator */
     struct buf socket;
     struct api api;
+    struct word_access *words; /* NULL: not started, or not served */
+    struct tls_keys *keys;     /* of the port; NULL: the same */
     struct server *server;
 };
 
@@ -165,7 +175,7 @@ static bool open_store(struct app *app, struct err *err)
 
     if (strcmp(address, "sqlite") != 0)
         return open_mysql_store(app, address, err);
-    in_data(&path, app, "millrace.db");
+    app_store_path(&path, app->c);
 
     const bool ok = store_open_sqlite(&app->store, path.ptr, err) &&
                     node_file_load(app->settings->data, &app->node, err);
@@ -210,13 +220,9 @@ static bool check_key(struct app *app, const char *path, struct err *err)
 /* Daemons that share a store must share its key too. */
 static bool open_seal(struct app *app, struct err *err)
 {
-    const char *file = app->settings->secret_file;
     struct buf path = {0};
 
-    if (file != NULL)
-        buf_append(&path, str_from(file));
-    else
-        in_data(&path, app, "secret.key");
+    app_key_path(&path, app->c);
 
     const bool ok = seal_open(&app->seal, path.ptr, err) &&
                     (!is_shared(app->settings) ||
@@ -246,7 +252,8 @@ static bool open_search(struct app *app, struct err *err)
 
 /* ---- the coordinator ---- */
 
-static bool open_coordinator(struct app *app, struct err *err)
+static bool open_coordinator_with(struct app *app, const struct alarm_options *alarms,
+                                  struct err *err)
 {
     const struct settings *s = app->settings;
     struct coordinator_options opt = {
@@ -272,6 +279,7 @@ static bool open_coordinator(struct app *app, struct err *err)
         .verify_builds = s->index_verify_builds,
         .trees = s->index_trees,
         .exchange_every_ms = s->index_exchange_every_ms,
+        .alarms = alarms,
         .check_every_ms = s->search.check_every_ms,
     };
 
@@ -302,13 +310,83 @@ static bool open_coordinator(struct app *app, struct err *err)
     return ok;
 }
 
+static bool open_coordinator(struct app *app, struct err *err)
+{
+    struct alarm_options alarms;
+    struct alarm_secrets read;
+    const bool ok = alarm_settings_read(app->c, &alarms, &read, err) &&
+                    open_coordinator_with(app, &alarms, err);
+
+    alarm_secrets_free(&read);
+    return ok;
+}
+
+/* ---- the port ---- */
+
+static bool has_tls(const struct settings *s)
+{
+    return s->web_tls.cert_file != NULL || s->web_tls.key_file != NULL;
+}
+
+static bool check_port(const struct settings *s, struct err *err)
+{
+    const bool has_cert = s->web_tls.cert_file != NULL, has_key = s->web_tls.key_file != NULL;
+
+    if (has_cert != has_key)
+        return err_set(err, ERR_REJECT, "%s is not set, and TLS needs it; fix: %s",
+                       has_cert ? "web_tls.key_file" : "web_tls.cert_file",
+                       "set both web_tls.cert_file and web_tls.key_file, or none");
+    return listen_check(has_cert ? LISTEN_PAGE_TLS : LISTEN_PAGE, s->listen, err) &&
+           prefix_check(s->web_prefix, err);
+}
+
+/* Read what the port needs for TLS.  *out is NULL without TLS. */
+static bool open_keys(struct tls_keys **out, const struct settings *s, struct err *err)
+{
+    const struct tls_keys_source from = {.cert_file = s->web_tls.cert_file,
+                                         .key_file = s->web_tls.key_file,
+                                         .min_version = s->web_tls_min_version};
+
+    *out = NULL;
+    return !has_tls(s) || tls_keys_open(out, &from, err);
+}
+
+static void warn_of_end(const struct tls_keys *keys)
+{
+    if (keys != NULL && tls_keys_end_ms(keys) <= clock_wall_ms())
+        log_warn("the certificate of the port has ended: browsers refuse it; fix: replace "
+                 "web_tls.cert_file and send SIGHUP");
+}
+
+/* out NULL: only check. */
+static bool open_words(struct word_access **out, const struct configuration *c, struct err *err)
+{
+    const struct settings *s = configuration_settings(c);
+    struct word_access *a = NULL;
+    char *token = NULL;
+    bool ok;
+
+    if (listen_is_off(s->words_listen))
+        return true;
+    ok = listen_check(LISTEN_WORDS, s->words_listen, err) &&
+         configuration_secret(c, "words.token", &token, err) &&
+         word_access_open(&a, token, s->words_allow.items, s->words_allow.n, err);
+    free(token);
+    if (ok && out != NULL)
+        *out = a;
+    else
+        word_access_free(a);
+    return ok;
+}
+
 bool app_check(const struct configuration *c, struct err *err)
 {
     const struct settings *s = configuration_settings(c);
     struct store_address a;
 
-    if (!listen_check(LISTEN_PAGE, s->listen, err) ||
-        !listen_check(LISTEN_METRICS, s->metrics_listen, err) || !search_access_check(c, err))
+    if (!check_port(s, err) || !listen_check(LISTEN_METRICS, s->metrics_listen, err) ||
+        !open_words(NULL, c, err) || !alarm_settings_check(c, err) ||
+        !search_access_check(c, err))
         return false;
     if (!check_coordination(s, err))
         return false;
@@ -321,6 +399,21 @@ bool app_check(const struct configuration *c, struct err *err)
 }
 
 /* ---- the whole ---- */
+
+void app_store_path(struct buf *out, const struct configuration *c)
+{
+    buf_printf(out, "%s/millrace.db", configuration_settings(c)->data);
+}
+
+void app_key_path(struct buf *out, const struct configuration *c)
+{
+    const struct settings *s = configuration_settings(c);
+
+    if (s->secret_file != NULL)
+        buf_append(out, str_from(s->secret_file));
+    else
+        buf_printf(out, "%s/secret.key", s->data);
+}
 
 void app_socket_path(struct buf *out, const struct configuration *c)
 {
@@ -344,7 +437,10 @@ bool app_open(struct app **out, const struct configuration *c, struct err *err)
         return false;
     }
     app_socket_path(&app->socket, c);
-    app->api = (struct api){.coordinator = app->coordinator, .version = STR(PACKAGE_VERSION)};
+    app->api = (struct api){
+        .coordinator = app->coordinator,
+        .version = STR(PACKAGE_VERSION),
+        .prefix = str_from(app->settings->web_prefix != NULL ? app->settings->web_prefix : "")};
     *out = app;
     return true;
 }
@@ -356,25 +452,91 @@ static void end_at_once(const struct err *why)
     _exit(EXIT_FAILURE);
 }
 
+void app_append_page(const struct app *app, struct buf *out)
+{
+    const char *address = server_address(app->server);
+
+    if (address[0] != '\0')
+        buf_printf(out, "%s://%s%" STR_FMT "/", app->keys != NULL ? "https" : "http", address,
+                   STR_ARG(app->api.prefix));
+}
+
+/* Whether the port takes the first admin: one that other machines reach refuses everybody. */
+static bool takes_first_admin(const struct settings *s)
+{
+    return !listen_is_off(s->listen) && listen_is_loopback(s->listen) && !s->web_read_only;
+}
+
+static void open_first_admin(const struct app *app)
+{
+    struct buf page = {0};
+
+    app_append_page(app, &page);
+    coordinator_open_first_admin(app->coordinator,
+                                 takes_first_admin(app->settings) ? page.ptr : NULL);
+    buf_free(&page);
+}
+
 bool app_start(struct app *app, struct err *err)
 {
     struct server_options opt = {
         .socket = app->socket.ptr,
         .listen = app->settings->listen,
         .metrics_listen = app->settings->metrics_listen,
+        .hosts = app->settings->web_hosts.items,
+        .n_hosts = app->settings->web_hosts.n,
+        .words_listen = app->settings->words_listen,
+        .is_read_only = app->settings->web_read_only,
         .api = app->api,
     };
 
+    if (!open_words(&app->words, app->c, err) || !open_keys(&app->keys, app->settings, err))
+        return false;
+    warn_of_end(app->keys);
+    opt.api.words = app->words;
+    opt.keys = app->keys;
     store_watch_refusal(app->store, end_at_once);
     if (!server_start(&app->server, &opt, err))
         return false;
     app->started = true;
+    open_first_admin(app); /* before it is ready */
     return coordinator_start(app->coordinator, err);
+}
+
+/* Takes keys.  Whether the port speaks TLS stays as it was at the start. */
+static void change_keys(struct app *app, struct tls_keys *keys)
+{
+    if ((keys == NULL) != (app->keys == NULL)) {
+        log_warn("a changed setting takes effect with the next start",
+                 KV("setting", "web_tls.cert_file"));
+        tls_keys_unref(keys);
+    } else if (keys != NULL) {
+        if (!listen_is_off(app->settings->listen))
+            server_use_keys(app->server, keys);
+        warn_of_end(keys);
+        tls_keys_unref(app->keys);
+        app->keys = keys;
+    }
 }
 
 bool app_configure(struct app *app, const struct configuration *c, struct err *err)
 {
-    return coordinator_configure(app->coordinator, c, err);
+    struct tls_keys *keys = NULL;
+
+    if (!open_keys(&keys, configuration_settings(c), err))
+        return false;
+    if (!coordinator_configure(app->coordinator, c, err)) {
+        tls_keys_unref(keys);
+        return false;
+    }
+    change_keys(app, keys);
+    return true;
+}
+
+bool app_lacks_admin(const struct app *app)
+{
+    return !listen_is_loopback(app->settings->listen) &&
+           !coordinator_has_admin(app->coordinator);
 }
 
 int64_t app_stop_ms(const struct app *app)
@@ -403,6 +565,8 @@ void app_close(struct app *app)
     store_close(app->store);
     seal_close(app->seal);
     file_lock_release(app->lock);
+    word_access_free(app->words);
+    tls_keys_unref(app->keys);
     buf_free(&app->socket);
     free(app);
 }
@@ -410,11 +574,6 @@ void app_close(struct app *app)
 const struct api *app_api(const struct app *app)
 {
     return &app->api;
-}
-
-const char *app_address(const struct app *app)
-{
-    return server_address(app->server);
 }
 
 const char *app_metrics_address(const struct app *app)

@@ -46,9 +46,18 @@ void app_close(struct app *app); /* NULL is fine */
 const struct api *app_api(const struct app *app);
 /* The address of the page, "127.0.0.1:7700"; empty without a port.  Only after app_start(). */
 const char *app_address(const struct app *app);
-/* The same of the metrics' own port. */
+/* Append where people find the page, "https://127.0.0.1:7700/millrace/"; without a port
+ * nothing. */
+void app_append_page(const struct app *app, struct buf *out);
+/* Whether the port waits for a first admin, as other machines reach it. */
+bool app_lacks_admin(const struct app *app);
+/* The address of the metrics' own port, "127.0.0.1:7701"; empty without one.  The same. */
 const char *app_metrics_address(const struct app *app);
 
+/* Append the path of the store's file, for a store in SQLite. */
+void app_store_path(struct buf *out, const struct configuration *c);
+/* Append the path of the key that opens the passwords in the store. */
+void app_key_path(struct buf *out, const struct configuration *c);
 /* Append the path of the socket: as c names it, or millrace.sock in the data folder. */
 void app_socket_path(struct buf *out, const struct configuration *c);
 

@@ -1,6 +1,8 @@
 #include "config.h"
 
+#include "src/cli/apply.h"
 #include "src/cli/commands.h"
+#include "src/cli/definition_files.h"
 
 #include "src/base/map.h"
 #include "src/base/utf8.h"
@@ -98,11 +100,8 @@ static bool add_file(struct json_writer *w, const char *name, struct buf *text, 
     return true;
 }
 
-/*
- * Add the files, and of this command's environment the variables that they name: the daemon has
- * another environment.
- */
-static bool add_files(struct json_writer *w, const struct invocation *inv, struct err *err)
+bool definition_files_add(struct json_writer *w, const struct invocation *inv, size_t first,
+                          struct err *err)
 {
     struct buf values = {0};
     struct json_writer values_w = {.out = &values};
@@ -112,7 +111,7 @@ static bool add_files(struct json_writer *w, const struct invocation *inv, struc
     json_write_key(w, STR("files"));
     json_open_array(w);
     json_open_object(&values_w);
-    for (size_t i = 0; ok && i < inv->n_args; i++) {
+    for (size_t i = first; ok && i < inv->n_args; i++) {
         struct buf text = {0};
 
         ok = add_file(w, inv->args[i], &text, err) &&
@@ -234,19 +233,10 @@ static void say_next(struct str json, bool has_daemon)
     buf_free(&said);
 }
 
-static int send_apply(const struct invocation *inv, struct call *call)
+int apply_send(struct session *s, const struct invocation *inv, struct call *call)
 {
-    struct session *s = NULL;
     struct buf answer = {0};
-    struct err err = {0};
     struct str warnings;
-
-    if (!session_open(&s, inv, &err)) {
-        buf_free(&call->target);
-        buf_free(&call->body);
-        return command_fail(&err);
-    }
-
     int code = session_ask(s, call, &answer);
 
     if (code == EXIT_DONE) {
@@ -256,8 +246,37 @@ static int send_apply(const struct invocation *inv, struct call *call)
         if (!invocation_has(inv, "dry-run"))
             say_next(buf_str(&answer), session_has_daemon(s));
     }
-    session_close(s);
     buf_free(&answer);
+    return code;
+}
+
+/* The revision that the caller has seen, if he says so. */
+static bool read_revision(const struct invocation *inv, struct session *s, struct err *err)
+{
+    uint64_t revision = 0;
+
+    if (!invocation_number(inv, "if-revision", &revision, err))
+        return false;
+    if (invocation_has(inv, "if-revision"))
+        session_require(s, revision);
+    return true;
+}
+
+static int send_apply(const struct invocation *inv, struct call *call)
+{
+    struct session *s = NULL;
+    struct err err = {0};
+    int code;
+
+    if (!session_open(&s, inv, &err)) {
+        buf_free(&call->target);
+        buf_free(&call->body);
+        return command_fail(&err);
+    }
+    code = read_revision(inv, s, &err) ? apply_send(s, inv, call) : command_usage(inv, &err);
+    buf_free(&call->target);
+    buf_free(&call->body);
+    session_close(s);
     return code;
 }
 
@@ -267,7 +286,7 @@ static bool add_body(struct buf *body, const struct invocation *inv, struct err 
 
     json_open_object(&w);
 
-    bool ok = add_files(&w, inv, err);
+    bool ok = definition_files_add(&w, inv, 0, err);
 
     json_put_bool(&w, STR("dry_run"), invocation_has(inv, "dry-run"));
     json_put_bool(&w, STR("prune"), invocation_has(inv, "prune"));

@@ -9,7 +9,9 @@
 
 #include <curl/curl.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -23,7 +25,8 @@ struct client {
     const struct api *api; /* without a daemon; else NULL */
     struct unix_path socket;
     CURL *curl;
-    unsigned limit_s; /* of an answer; 0: none */
+    unsigned limit_s;  /* of an answer; 0: none */
+    char if_match[40]; /* a header's value; empty: none */
 };
 
 /* ---- over the socket ---- */
@@ -128,6 +131,12 @@ static bool call_daemon(struct client *c, enum request_method method, struct str
     long status = 0;
 
     headers = curl_slist_append(headers, "Expect:");
+    if (c->if_match[0] != '\0') {
+        char line[64];
+
+        snprintf(line, sizeof(line), "If-Match: %s", c->if_match);
+        headers = curl_slist_append(headers, line);
+    }
     buf_append(&url, STR("http://localhost"));
     buf_append(&url, target);
     set_up(c, method, url.ptr, body, answer);
@@ -162,6 +171,7 @@ static bool call_here(struct client *c, enum request_method method, struct str t
     struct request req = {.method = method,
                           .role = ROLE_ADMIN,
                           .content_type = STR("application/json"),
+                          .if_match = str_from(c->if_match),
                           .body = body};
     struct response res = {0};
     bool ok = request_target_parse(&req.target, a, target, err);
@@ -189,6 +199,11 @@ void client_close(struct client *c)
 void client_limit(struct client *c, unsigned seconds)
 {
     c->limit_s = seconds;
+}
+
+void client_require(struct client *c, uint64_t revision)
+{
+    snprintf(c->if_match, sizeof(c->if_match), "\"%" PRIu64 "\"", revision);
 }
 
 bool client_call(struct client *c, enum request_method method, struct str target,

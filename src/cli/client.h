@@ -16,6 +16,7 @@
 #include "web/request.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct api;
 struct client;
@@ -32,6 +33,8 @@ struct client *client_local(const struct api *api) RETURNS_NONNULL MUST_CHECK;
 void client_close(struct client *c); /* NULL is fine */
 /* From now on, a daemon that has not answered after so many seconds gives no answer. */
 void client_limit(struct client *c, unsigned seconds);
+/* From now on, each request says that it is made from this revision of the definitions. */
+void client_require(struct client *c, uint64_t revision);
 
 /*
  * Send a request for target ("/api/v1/status?x=y"); an empty body sends none.  The caller frees

@@ -30,13 +30,28 @@ static size_t named(const struct command *c, const char *const *words, size_t n)
     return used;
 }
 
+const struct command *command_next(const struct command_set *set, const struct command *c)
+{
+    for (size_t i = 0; i < set->n_parts; i++) {
+        const struct command_rows *rows = set->parts[i];
+
+        if (c == NULL)
+            return rows->list;
+        if (c >= rows->list && c < rows->list + rows->n - 1)
+            return c + 1;
+        if (c == rows->list + rows->n - 1)
+            c = NULL;
+    }
+    return NULL;
+}
+
 /* True if name is the first word of a command with more words. */
 static bool is_group(const struct command_set *set, const char *name)
 {
     size_t len = strlen(name);
 
-    for (size_t i = 0; i < set->n; i++)
-        if (strncmp(set->list[i].name, name, len) == 0 && set->list[i].name[len] == ' ')
+    for (const struct command *c = NULL; (c = command_next(set, c)) != NULL;)
+        if (strncmp(c->name, name, len) == 0 && c->name[len] == ' ')
             return true;
     return false;
 }
@@ -54,10 +69,10 @@ static bool unknown(const struct command_set *set, const char *const *words, siz
 
     struct nearest near = nearest_to(str_from(name));
 
-    for (size_t i = 0; i < set->n; i++) {
-        const char *known = set->list[i].name;
+    for (const struct command *c = NULL; (c = command_next(set, c)) != NULL;) {
+        const char *known = c->name;
 
-        if (set->list[i].hidden)
+        if (c->hidden)
             continue;
         nearest_offer(&near, str_from(known));
         if (!group)
@@ -76,11 +91,11 @@ const struct command *command_find(const struct command_set *set, const char *co
     const struct command *best = NULL;
 
     *n_named = 0;
-    for (size_t i = 0; i < set->n; i++) {
-        size_t used = named(&set->list[i], words, n);
+    for (const struct command *c = NULL; (c = command_next(set, c)) != NULL;) {
+        size_t used = named(c, words, n);
 
         if (used > *n_named) {
-            best = &set->list[i];
+            best = c;
             *n_named = used;
         }
     }
@@ -142,10 +157,10 @@ static bool takes_value_somewhere(const struct command_set *set, const char *con
     const struct command_option *shared = find_in(set->options, name, len);
     const bool is_flag = shared != NULL && shared->value == NULL;
 
-    for (size_t i = 0; i < set->n; i++) {
-        const struct command_option *o = find_option(set, &set->list[i], name, len);
+    for (const struct command *c = NULL; (c = command_next(set, c)) != NULL;) {
+        const struct command_option *o = find_option(set, c, name, len);
 
-        if (o != NULL && o->value != NULL && (!is_flag || named(&set->list[i], words, n) > 0))
+        if (o != NULL && o->value != NULL && (!is_flag || named(c, words, n) > 0))
             return true;
     }
     return false;

@@ -2,7 +2,7 @@
  * What a command is, and the parser of command lines.
  *
  * The parser, --help, the manual page and the completion all follow from one table
- * (src/cli/table.c), so they cannot disagree. They get it as a struct command_set, because the
+ * (src/cli/table), so they cannot disagree. They get it as a struct command_set, because the
  * table names the handlers, and handlers use the parser.
  *
  * @thread main
@@ -61,10 +61,15 @@ struct command {
     const char *example; /* a command line without the program's name; NULL if hidden */
 };
 
-/* The commands that exist. */
-struct command_set {
+struct command_rows {
     const struct command *list;
     size_t n;
+};
+
+/* The commands that exist. */
+struct command_set {
+    const struct command_rows *const *parts;
+    size_t n_parts;
     const struct command_option *options; /* of every command; ends with a NULL name */
 };
 
@@ -84,6 +89,9 @@ struct invocation {
     struct given_option given[INVOCATION_OPTIONS_MAX];
     size_t n_given;
 };
+
+/* The command after c, or the first if c is NULL; NULL after the last. */
+const struct command *command_next(const struct command_set *set, const struct command *c);
 
 /*
  * Find the command that the first of n words name; *n_named is how many they are.  NULL: no

@@ -11,7 +11,7 @@
 
 #include "src/cli/command.h"
 
-/* All of them: src/cli/table.c. Handlers find it in their invocation. */
+/* All of them: src/cli/table. Handlers find it in their invocation. */
 extern const struct command_set commands;
 
 int command_init(const struct invocation *inv);
@@ -19,6 +19,20 @@ int command_run(const struct invocation *inv);
 
 int command_apply(const struct invocation *inv);
 int command_export(const struct invocation *inv);
+
+int command_definition_add(const struct invocation *inv); /* of the command's noun */
+int command_definition_set(const struct invocation *inv);
+int command_relation_add(const struct invocation *inv);
+int command_relation_set(const struct invocation *inv);
+int command_relation_delete(const struct invocation *inv);
+int command_column_add(const struct invocation *inv);
+int command_column_set(const struct invocation *inv);
+int command_column_delete(const struct invocation *inv);
+
+int command_user_add(const struct invocation *inv);
+int command_user_set(const struct invocation *inv);
+int command_token_add(const struct invocation *inv);
+
 int command_list(const struct invocation *inv); /* of the command's noun */
 int command_get(const struct invocation *inv);
 int command_delete(const struct invocation *inv);
@@ -67,7 +81,10 @@ int command_binlog_decode(const struct invocation *inv);
 int command_binlog_inspect(const struct invocation *inv);
 int command_delivery_get(const struct invocation *inv);
 int command_delivery_set(const struct invocation *inv);
+int command_audit_list(const struct invocation *inv);
 int command_drain(const struct invocation *inv);
+int command_alarm_test(const struct invocation *inv);
+int command_backup(const struct invocation *inv);
 int command_config_show(const struct invocation *inv);
 
 int command_version(const struct invocation *inv);
@@ -75,5 +92,16 @@ int command_help(const struct invocation *inv);
 int command_manual(const struct invocation *inv);
 int command_completion(const struct invocation *inv);
 int command_complete(const struct invocation *inv);
+
+int command_word_add(const struct invocation *inv);
+int command_word_set(const struct invocation *inv);
+int command_word_list(const struct invocation *inv);
+int command_word_get(const struct invocation *inv);
+int command_word_delete(const struct invocation *inv);
+int command_word_publish(const struct invocation *inv);
+int command_word_import(const struct invocation *inv);
+int command_word_export(const struct invocation *inv);
+int command_word_status(const struct invocation *inv);
+int command_word_try(const struct invocation *inv);
 
 #endif

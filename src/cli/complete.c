@@ -35,11 +35,11 @@ static const char *rest_of_name(const struct command *c, const char *const *word
 }
 
 /* True if a command before this one has the same word there. */
-static bool was_offered(const struct command_set *set, size_t command, const char *const *words,
-                        size_t n, struct str word)
+static bool was_offered(const struct command_set *set, const struct command *command,
+                        const char *const *words, size_t n, struct str word)
 {
-    for (size_t i = 0; i < command; i++) {
-        const char *rest = rest_of_name(&set->list[i], words, n);
+    for (const struct command *c = NULL; (c = command_next(set, c)) != command;) {
+        const char *rest = rest_of_name(c, words, n);
 
         if (rest != NULL && str_equal(word, (struct str){rest, strcspn(rest, " ")}))
             return true;
@@ -51,12 +51,12 @@ static bool was_offered(const struct command_set *set, size_t command, const cha
 static void offer_commands(struct buf *out, const struct command_set *set,
                            const char *const *words, size_t n)
 {
-    for (size_t i = 0; i < set->n; i++) {
-        const char *rest = rest_of_name(&set->list[i], words, n);
+    for (const struct command *c = NULL; (c = command_next(set, c)) != NULL;) {
+        const char *rest = rest_of_name(c, words, n);
         const struct str word = {rest, rest != NULL ? strcspn(rest, " ") : 0};
 
-        if (rest != NULL && !was_offered(set, i, words, n, word))
-            offer(out, word, "", rest[word.len] == '\0' ? set->list[i].summary : NULL);
+        if (rest != NULL && !was_offered(set, c, words, n, word))
+            offer(out, word, "", rest[word.len] == '\0' ? c->summary : NULL);
     }
 }
 
@@ -114,6 +114,18 @@ static const char *offer_kind(struct buf *out, const struct invocation *line, co
     return NULL;
 }
 
+/* A noun's name is the first argument; what follows it may be files, and else is not known. */
+static const char *kind_of_argument(const struct command *c, size_t n_before)
+{
+    const bool takes_files = strstr(c->args, "FILE") != NULL;
+
+    if (n_before >= c->max_args)
+        return NULL;
+    if (n_before == 0 || (!takes_files && c->max_args > 2))
+        return c->complete;
+    return takes_files && n_before >= c->min_args ? "file" : NULL;
+}
+
 /* ---- all of it ---- */
 
 const char *complete_words(struct buf *out, struct invocation *line, const char **args,
@@ -135,10 +147,7 @@ const char *complete_words(struct buf *out, struct invocation *line, const char 
         return NULL;
     }
     offer_commands(out, line->set, args, (size_t)(line->args - args) + line->n_args);
-    /* A noun's name is the first argument; explain's KEY follows it. */
-    if (c == NULL || line->n_args >= c->max_args || (line->n_args == 1 && c->max_args == 2))
-        return NULL;
-    return offer_kind(out, line, c->complete);
+    return c != NULL ? offer_kind(out, line, kind_of_argument(c, line->n_args)) : NULL;
 }
 
 static const struct {

@@ -197,10 +197,9 @@ static void view_runs(struct buf *out, struct render_style style, struct str jso
         {"WAITS FOR", "/waits_for", RENDER_TEXT},
     };
     static const struct render_column waiting[] = {
-        {"TABLE", "/table", RENDER_TEXT},
-        {"GONE", "/table_is_gone", RENDER_TEXT},
-        {"WAITING", "/snapshots", RENDER_COUNT},
-        {"OLDEST", "/oldest", RENDER_TEXT},
+        {"TABLE", "/table", RENDER_TEXT},         {"GONE", "/table_is_gone", RENDER_TEXT},
+        {"WAITING", "/snapshots", RENDER_COUNT},  {"OLDEST", "/oldest", RENDER_TEXT},
+        {"WAITS FOR", "/waits_for", RENDER_TEXT},
     };
     struct str items;
 
@@ -236,7 +235,8 @@ static bool put_ids(struct json_writer *w, const char *const *ids, size_t n, str
     return true;
 }
 
-static bool put_which(struct buf *body, const struct invocation *inv, struct err *err)
+static bool put_which(struct buf *body, const struct invocation *inv, bool dry_run,
+                      struct err *err)
 {
     struct json_writer w = {.out = body};
     const char *one = invocation_value(inv, "one");
@@ -251,11 +251,100 @@ static bool put_which(struct buf *body, const struct invocation *inv, struct err
         json_put_bool(&w, STR("all"), true);
     else if (!put_ids(&w, &one, 1, err))
         return false;
+    if (dry_run)
+        json_put_bool(&w, STR("dry_run"), true);
     json_close_object(&w);
     return true;
 }
 
+static void view_cost(struct buf *out, struct render_style style, struct str json)
+{
+    static const struct render_column columns[] = {
+        {"TABLE", "/table", RENDER_TEXT},
+        {"WAITING", "/snapshots", RENDER_COUNT},
+        {"FOUND BY", "/found_by", RENDER_TEXT},
+        {"DOCUMENTS OF", "/documents_of", RENDER_TEXT},
+        {"STATEMENTS", "/statements", RENDER_COUNT},
+        {"ROWS EXAMINED", "/rows_examined", RENDER_COUNT},
+    };
+    struct str items;
+
+    if (json_find(json, "/items", &items) && items.len > 2)
+        render_table(out, style, items, columns, ARRAY_LEN(columns));
+    else
+        buf_append(out, STR("nothing waits\n"));
+}
+
+static void say_rows(struct str item)
+{
+    static const struct render_style plain;
+    struct buf table = {0}, rows = {0}, times = {0};
+
+    render_value(&table, plain, item, "/documents_of", RENDER_TEXT);
+    render_value(&rows, plain, item, "/rows_examined", RENDER_COUNT);
+    render_value(&times, plain, item, "/statements", RENDER_COUNT);
+    if (table.len > 0)
+        fprintf(stderr,
+                "millrace: `level_sql` of %s is asked %s times or more; the server will read "
+                "about %s rows for that\n",
+                table.ptr, times.ptr, rows.ptr);
+    buf_free(&table);
+    buf_free(&rows);
+    buf_free(&times);
+}
+
+static void call_run(struct call *call, const struct buf *body)
+{
+    call->body = *body;
+    call_path(call, "/api/v1/delayed/run");
+}
+
+/* A `level_sql` may read very much: say so before any runs.  A run does not fail for that. */
+static int say_cost(struct session *s, struct buf *body)
+{
+    struct call call = {.method = METHOD_POST};
+    struct buf answer = {0};
+    struct json_reader r;
+    struct str items;
+    int status;
+
+    call_run(&call, body);
+
+    const int code = session_try(s, &call, &answer, &status);
+
+    if (code == EXIT_DONE && status == 200 && json_find(buf_str(&answer), "/items", &items)) {
+        json_reader_init(&r, items);
+        if (json_enter_array(&r))
+            while (json_next_element(&r) && json_read_raw(&r, &items))
+                say_rows(items);
+    }
+    buf_free(&answer);
+    return code;
+}
+
+static int show_cost(struct session *s, const struct invocation *inv, struct buf *body)
+{
+    struct call call = {.method = METHOD_POST};
+    struct buf answer = {0};
+
+    call_run(&call, body);
+
+    int code = session_ask(s, &call, &answer);
+
+    if (code == EXIT_DONE)
+        code = session_print(inv, buf_str(&answer), view_cost);
+    buf_free(&answer);
+    return code;
+}
+
 static void view_begun(struct buf *out, struct render_style style, struct str json)
+{
+    render_value(out, style, json, "/count", RENDER_COUNT);
+    buf_append(out,
+               STR(" snapshots are being run; millrace delayed runs shows how far it is\n"));
+}
+
+static void view_over(struct buf *out, struct render_style style, struct str json)
 {
     render_value(out, style, json, "/count", RENDER_COUNT);
     buf_append(out, STR(" snapshots are run\n"));
@@ -334,10 +423,10 @@ static int tell_all_unbuilt(struct session *s, const struct invocation *inv)
 
 static int run_delayed(struct session *s, const struct invocation *inv, struct buf *body)
 {
-    struct call call = {.method = METHOD_POST, .body = *body};
+    struct call call = {.method = METHOD_POST};
     struct buf answer = {0};
 
-    call_path(&call, "/api/v1/delayed/run");
+    call_run(&call, body);
 
     int code = session_ask_in_turn(s, inv, &call, &answer);
 
@@ -346,7 +435,8 @@ static int run_delayed(struct session *s, const struct invocation *inv, struct b
     if (code == EXIT_DONE && invocation_has(inv, "wait"))
         code = tell_all_unbuilt(s, inv);
     if (code == EXIT_DONE)
-        code = session_print(inv, buf_str(&answer), view_begun);
+        code = session_print(inv, buf_str(&answer),
+                             invocation_has(inv, "wait") ? view_over : view_begun);
     buf_free(&answer);
     return code;
 }
@@ -354,20 +444,32 @@ static int run_delayed(struct session *s, const struct invocation *inv, struct b
 int command_delayed_run(const struct invocation *inv)
 {
     struct session *s = NULL;
-    struct buf body = {0};
+    struct buf body = {0}, question = {0};
     struct err err = {0};
 
-    if (!put_which(&body, inv, &err)) {
+    if (!put_which(&body, inv, false, &err) || !put_which(&question, inv, true, &err)) {
         buf_free(&body);
+        buf_free(&question);
         return command_usage(inv, &err);
     }
     if (!session_open(&s, inv, &err)) {
         buf_free(&body);
+        buf_free(&question);
         return command_fail(&err);
     }
 
-    const int code = run_delayed(s, inv, &body);
+    int code;
 
+    if (invocation_has(inv, "dry-run")) {
+        code = show_cost(s, inv, &question);
+        buf_free(&body);
+    } else {
+        code = say_cost(s, &question);
+        if (code == EXIT_DONE)
+            code = run_delayed(s, inv, &body);
+        else
+            buf_free(&body);
+    }
     session_close(s);
     return code;
 }

@@ -155,3 +155,33 @@ int command_drain(const struct invocation *inv)
     }
     return session_run_if(inv, &call, view_drain, is_done);
 }
+
+/* ---- alarms ---- */
+
+static void view_alarm_test(struct buf *out, struct render_style style, struct str json)
+{
+    static const struct render_column columns[] = {
+        {"RECEIVER", "/receiver", RENDER_TEXT}, {"TAKEN", "/ok", RENDER_YES},
+        {"STATUS", "/status", RENDER_COUNT},    {"ANSWER", "/answer", RENDER_TEXT},
+        {"REASON", "/reason", RENDER_TEXT},
+    };
+    struct str items;
+
+    if (json_find(json, "/items", &items))
+        render_table(out, style, items, columns, ARRAY_LEN(columns));
+}
+
+static bool is_taken(struct str json)
+{
+    bool ok = false;
+
+    return json_find_bool(json, "/ok", &ok) && ok;
+}
+
+int command_alarm_test(const struct invocation *inv)
+{
+    struct call call = {.method = METHOD_POST};
+
+    call_path(&call, "/api/v1/alarms/test");
+    return session_run_if(inv, &call, view_alarm_test, is_taken);
+}

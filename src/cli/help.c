@@ -100,14 +100,14 @@ void help_overview(struct buf *out, const struct command_set *set)
 {
     buf_append(out, STR("Millrace keeps search indexes equal to MySQL and MariaDB tables.\n\n"
                         "usage: millrace COMMAND [options]\n"));
-    for (size_t i = 0; i < set->n; i++) {
-        const char *section = section_of(&set->list[i]);
+    for (const struct command *c = NULL; (c = command_next(set, c)) != NULL;) {
+        const char *section = section_of(c);
 
-        if (set->list[i].hidden)
+        if (c->hidden)
             continue;
         if (section != NULL)
             buf_printf(out, "\n%s\n", section);
-        add_line(out, &set->list[i]);
+        add_line(out, c);
     }
     buf_append(out, STR("\nOptions of every command\n"));
     add_options(out, set->options);
@@ -140,13 +140,13 @@ bool help_group(struct buf *out, const struct command_set *set, const char *grou
 {
     bool any = false;
 
-    for (size_t i = 0; i < set->n; i++) {
-        if (!is_in_group(&set->list[i], group))
+    for (const struct command *c = NULL; (c = command_next(set, c)) != NULL;) {
+        if (!is_in_group(c, group))
             continue;
         if (!any)
             buf_printf(out, "usage: millrace %s COMMAND [options]\n\n", group);
         any = true;
-        add_line(out, &set->list[i]);
+        add_line(out, c);
     }
     return any;
 }
@@ -276,8 +276,8 @@ void help_manual(struct buf *out, const struct command_set *set)
     buf_append(out, STR(".SH OPTIONS\nEvery command takes these options.\n"));
     roff_options(out, set->options);
     buf_append(out, STR(".SH COMMANDS\n"));
-    for (size_t i = 0; i < set->n; i++)
-        if (!set->list[i].hidden)
-            roff_command(out, &set->list[i]);
+    for (const struct command *c = NULL; (c = command_next(set, c)) != NULL;)
+        if (!c->hidden)
+            roff_command(out, c);
     buf_append(out, str_from(manual_tail));
 }

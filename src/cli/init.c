@@ -9,11 +9,14 @@
 #include "src/base/nearest.h"
 #include "src/cli/init_config.h"
 #include "src/cli/session.h"
+#include "src/cli/settings.h"
 #include "src/cli/view/doctor_view.h"
+#include "src/config/configuration.h"
 #include "src/file/new_files.h"
 #include "src/format/json.h"
 #include "src/mysql/account.h"
 #include "src/mysql/mysql.h"
+#include "src/search/access.h"
 #include "src/search/search.h"
 #include "sync/draft/draft.h"
 #include "sync/draft/survey.h"
@@ -124,12 +127,9 @@ static bool choose_tables(struct initing *x, struct err *err)
     return true;
 }
 
-static void ask_engine(struct initing *x)
+static void ask_engine(struct initing *x, const struct search_options *options)
 {
-    struct search *s = search_new(&(struct search_options){.urls = x->config.urls,
-                                                           .n_urls = x->config.n_urls,
-                                                           .verify = true,
-                                                           .timeout_ms = SEARCH_WAIT_MS});
+    struct search *s = search_new(options);
     struct err err = {0};
     const bool found = search_detect(s, &err);
     struct buf message = {0};
@@ -153,6 +153,34 @@ static void ask_engine(struct initing *x)
     search_free(s);
 }
 
+/* The engine that the configuration names which is there already. */
+static bool ask_configured_engine(struct initing *x, struct err *err)
+{
+    struct configuration *c = command_settings_of_file(x->config.configuration_path.ptr, err);
+    struct search_access access;
+    const bool ok = c != NULL && search_access_open(&access, c, err);
+
+    if (ok) {
+        access.options.timeout_ms = SEARCH_WAIT_MS;
+        ask_engine(x, &access.options);
+    }
+    if (c != NULL)
+        search_access_close(&access);
+    configuration_free(c);
+    return ok;
+}
+
+static bool look_at_engine(struct initing *x, struct err *err)
+{
+    if (x->config.keeps_configuration)
+        return ask_configured_engine(x, err);
+    ask_engine(x, &(struct search_options){.urls = x->config.urls,
+                                           .n_urls = x->config.n_urls,
+                                           .verify = true,
+                                           .timeout_ms = SEARCH_WAIT_MS});
+    return true;
+}
+
 /* ---- what is written ---- */
 
 static void write_texts(struct initing *x)
@@ -173,11 +201,15 @@ static void write_texts(struct initing *x)
 static size_t list_files(const struct initing *x, struct new_file files[3])
 {
     const struct init_config *c = &x->config;
+    size_t n = 0;
 
-    files[0] = (struct new_file){c->configuration_path.ptr, buf_str(&x->configuration), 0644};
-    files[1] = (struct new_file){c->definition_path.ptr, buf_str(&x->definition), 0644};
-    files[2] = (struct new_file){c->password_path.ptr, buf_str(&x->password), 0600};
-    return c->password.len > 0 ? 3 : 2;
+    if (!c->keeps_configuration)
+        files[n++] =
+            (struct new_file){c->configuration_path.ptr, buf_str(&x->configuration), 0644};
+    files[n++] = (struct new_file){c->definition_path.ptr, buf_str(&x->definition), 0644};
+    if (c->password.len > 0)
+        files[n++] = (struct new_file){c->password_path.ptr, buf_str(&x->password), 0600};
+    return n;
 }
 
 /* The doctor looks at the server, and at one table for the log's filter. */
@@ -246,7 +278,8 @@ static void write_next(const struct initing *x, struct json_writer *w)
 
     json_write_key(w, STR("next"));
     json_open_array(w);
-    write_command(w, "millrace run", STR(""), "");
+    if (!x->config.keeps_configuration) /* else apply works with a daemon, and without */
+        write_command(w, "millrace run", STR(""), "");
     write_command(w, "millrace apply ",
                   file != NULL ? str_from(file + 1) : x->config.definition_path, "");
     if (x->counts.first < s->n_tables) {
@@ -333,9 +366,8 @@ static bool prepare(struct initing *x, struct err *err)
 
     doctor_init(&x->checks, x->arena);
     if (!new_files_are_free(files, list_files(x, files), err) || !survey_server(x, err) ||
-        !choose_tables(x, err))
+        !choose_tables(x, err) || !look_at_engine(x, err))
         return false;
-    ask_engine(x);
     write_texts(x);
     if (x->counts.n_tables <= DEFINITIONS_MAX)
         return true;

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 /* Search engines listen on this port by default. */
 static const char *const usual_urls[] = {"http://127.0.0.1:9200"};
@@ -164,6 +165,8 @@ bool init_config_read(const struct invocation *inv, struct arena *a, struct init
         !read_urls(inv, a, out, err))
         return false;
     name_files(out, a);
+    out->keeps_configuration = !invocation_has(inv, "data") && !invocation_has(inv, "search") &&
+                               access(out->configuration_path.ptr, F_OK) == 0;
     return true;
 }
 

@@ -27,8 +27,9 @@ struct init_config {
     struct server_definition drafted; /* the same as the definition file says it */
     struct str folder;                /* of the files */
     struct str configuration_path, definition_path, password_path;
-    const char *data;        /* or NULL */
-    const char *const *urls; /* of the search engine */
+    bool keeps_configuration; /* it is there already, and the command line says none of it */
+    const char *data;         /* or NULL */
+    const char *const *urls;  /* of the search engine */
     size_t n_urls;
 };
 

@@ -1,6 +1,7 @@
 # The commands; client and session.
 libmillrace_a_SOURCES += \
-	%D%/apply.c \
+	%D%/apply.c %D%/apply.h \
+	%D%/backup.c \
 	%D%/binlog.c \
 	%D%/build.c \
 	%D%/client.c %D%/client.h \
@@ -9,6 +10,7 @@ libmillrace_a_SOURCES += \
 	%D%/complete.c %D%/complete.h \
 	%D%/config.c \
 	%D%/dead_letter.c \
+	%D%/definition_files.h \
 	%D%/delivery.c \
 	%D%/help.c %D%/help.h \
 	%D%/index.c \
@@ -23,7 +25,6 @@ libmillrace_a_SOURCES += \
 	%D%/session.c %D%/session.h \
 	%D%/settings.c %D%/settings.h \
 	%D%/status.c \
-	%D%/table.c %D%/table_delayed.h %D%/table_index.h \
 	%D%/tools.c \
 	%D%/verify.c
 nodist_libmillrace_a_SOURCES += %D%/completion_scripts.def %D%/doc_folder.def

@@ -55,6 +55,13 @@ COLUMNS(node_columns, {"NODE", "/name", RENDER_TEXT}, {"ID", "/id", RENDER_SHORT
         {"SINCE", "/since", RENDER_TEXT}, {"LAST TOLD", "/told", RENDER_SPARE},
         {"TOPICS", "/topics", RENDER_LIST});
 
+COLUMNS(user_columns, {"USER", "/name", RENDER_TEXT}, {"ROLE", "/role", RENDER_TEXT},
+        {"LOG-INS", "/log_ins", RENDER_COUNT}, {"ADDED", "/added", RENDER_TEXT},
+        {"PASSWORD SET", "/password_set", RENDER_TEXT});
+COLUMNS(token_columns, {"TOKEN", "/name", RENDER_TEXT}, {"ROLE", "/role", RENDER_TEXT},
+        {"STATE", "/state", RENDER_STATE}, {"ENDS", "/ends", RENDER_TEXT},
+        {"ADDED", "/added", RENDER_TEXT}, {"ADDED BY", "/added_by", RENDER_TEXT});
+
 /* How to print the answer of a list; the schema names the noun. */
 static const struct list_view {
     const char *noun;
@@ -77,6 +84,8 @@ static const struct list_view {
     VIEW("report", "reports", "reports", report_columns),
     VIEW("node", "nodes", "nodes", node_columns),
     VIEW("log", "log", "events", log_columns),
+    VIEW("user", "users", "users", user_columns),
+    VIEW("token", "tokens", "tokens", token_columns),
 };
 
 /* NULL: this program does not know the noun. */
@@ -183,8 +192,13 @@ static void view_deleted(struct buf *out, struct render_style style, struct str 
 
 int command_delete(const struct invocation *inv)
 {
+    const bool is_of_access =
+        strcmp(inv->command->noun, "user") == 0 || strcmp(inv->command->noun, "token") == 0;
     struct call call = {.method = METHOD_DELETE};
-    int code = session_confirm(inv, "Remove the definition of", inv->args[0]);
+    int code = session_confirm(inv,
+                               is_of_access ? "Remove, so that it is refused from then on,"
+                                            : "Remove the definition of",
+                               inv->args[0]);
 
     if (code != EXIT_DONE)
         return code;
@@ -335,4 +349,41 @@ int command_complete(const struct invocation *inv)
     buf_free(&out);
     free(args);
     return code;
+}
+
+/* ---- who has changed what ---- */
+
+static void view_audit(struct buf *out, struct render_style style, struct str json)
+{
+    static const struct render_column columns[] = {
+        {"ID", "/id", RENDER_TEXT},     {"AT", "/at", RENDER_TEXT},
+        {"WHO", "/who", RENDER_TEXT},   {"NODE", "/node", RENDER_TEXT},
+        {"WHAT", "/what", RENDER_TEXT}, {"OBJECT", "/object", RENDER_TEXT},
+    };
+    struct str items, last;
+
+    if (!json_find(json, "/items", &items))
+        return;
+    if (items.len <= 2)
+        buf_append(out, STR("nobody has changed anything\n"));
+    else
+        render_table(out, style, items, columns, ARRAY_LEN(columns));
+    if (json_find(json, "/more_after", &last))
+        buf_printf(out, "there are older ones: --after %" STR_FMT "\n", STR_ARG(last));
+}
+
+int command_audit_list(const struct invocation *inv)
+{
+    struct call call = {.method = METHOD_GET};
+    struct err err = {0};
+    uint64_t n;
+
+    if (!invocation_number(inv, "limit", &n, &err) ||
+        !invocation_number(inv, "after", &n, &err))
+        return command_usage(inv, &err);
+    call_path(&call, "/api/v1/audit");
+    call_param(&call, "object", inv->n_args > 0 ? inv->args[0] : NULL);
+    call_param(&call, "limit", invocation_value(inv, "limit"));
+    call_param(&call, "after", invocation_value(inv, "after"));
+    return session_run(inv, &call, view_audit);
 }

@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "src/cli/commands.h"
+#include "src/cli/definition_files.h"
 
 #include "src/base/buf.h"
 #include "src/cli/session.h"
@@ -188,10 +189,34 @@ static void table_path(struct call *call, const char *table, const char *what)
     call_segment(call, what);
 }
 
+/* Ask about definitions that are in files, and not stored. */
+static int ask_of_draft(const struct invocation *inv, const char *what, const char *key,
+                        size_t first, view_fn view)
+{
+    struct call call = {.method = METHOD_POST};
+    struct json_writer w = {.out = &call.body};
+    struct err err = {0};
+    bool ok;
+
+    table_path(&call, inv->args[0], what);
+    json_open_object(&w);
+    if (key != NULL)
+        json_put_cstr(&w, STR("key"), key);
+    ok = definition_files_add(&w, inv, first, &err);
+    json_close_object(&w);
+    if (ok)
+        return session_run(inv, &call, view);
+    buf_free(&call.target);
+    buf_free(&call.body);
+    return command_fail(&err);
+}
+
 int command_explain(const struct invocation *inv)
 {
     struct call call = {.method = METHOD_GET};
 
+    if (inv->n_args > 2)
+        return ask_of_draft(inv, "explain", inv->args[1], 2, view_explain);
     table_path(&call, inv->args[0], "explain");
     call_param(&call, "key", inv->args[1]);
     return session_run(inv, &call, view_explain);
@@ -210,6 +235,8 @@ int command_mapping(const struct invocation *inv)
 {
     struct call call = {.method = METHOD_GET};
 
+    if (inv->n_args > 1)
+        return ask_of_draft(inv, "mapping", NULL, 1, view_mapping);
     table_path(&call, inv->args[0], "mapping");
     return session_run(inv, &call, view_mapping);
 }

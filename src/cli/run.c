@@ -88,11 +88,16 @@ static void reload(const struct invocation *inv, const struct configuration *old
 
 static void serve(const struct invocation *inv, const struct configuration *c, struct app *app)
 {
-    struct buf state = {0};
+    struct buf state = {0}, page = {0};
 
-    log_info("ready", KV("version", PACKAGE_VERSION), KV("page", app_address(app)),
+    app_append_page(app, &page);
+    log_info("ready", KV("version", PACKAGE_VERSION), KV("page", buf_str(&page)),
              KV("metrics", app_metrics_address(app)), KV("pid", (int)getpid()));
-    buf_printf(&state, "READY=1\nSTATUS=serving http://%s/", app_address(app));
+    if (app_lacks_admin(app))
+        log_warn("other machines reach the port, so it answers nobody until somebody has the "
+                 "role admin; fix: millrace user add NAME --role admin");
+    buf_printf(&state, "READY=1\nSTATUS=serving %" STR_FMT, STR_ARG(buf_str(&page)));
+    buf_free(&page);
     service_notify(state.ptr);
     buf_free(&state);
     while (service_wait() == SERVICE_RELOAD) {

@@ -136,6 +136,11 @@ void session_limit(struct session *s, unsigned seconds)
     client_limit(s->client, seconds);
 }
 
+void session_require(struct session *s, uint64_t revision)
+{
+    client_require(s->client, revision);
+}
+
 bool session_has_daemon(const struct session *s)
 {
     return s->app == NULL;

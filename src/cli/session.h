@@ -18,6 +18,7 @@
 #include "web/request.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct session;
 
@@ -40,6 +41,8 @@ bool session_open(struct session **out, const struct invocation *inv,
 void session_close(struct session *s); /* NULL is fine */
 /* A daemon that has not answered a call after so many seconds is EXIT_BUSY. */
 void session_limit(struct session *s, unsigned seconds);
+/* From now on, refuse (412) to change definitions that are of another revision. */
+void session_require(struct session *s, uint64_t revision);
 /* True if a daemon answers, false if this process does. */
 bool session_has_daemon(const struct session *s);
 

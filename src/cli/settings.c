@@ -50,6 +50,29 @@ static const char example[] = "A configuration can be as short as this:\n\n"
                               "    data: ./data\n"
                               "    search: {url: http://127.0.0.1:9200}\n\n";
 
+static struct configuration *load(const struct configuration_source *source, bool as_log,
+                                  struct err *err)
+{
+    struct problems *p = problems_new();
+    struct configuration *c = configuration_load(source, p);
+
+    if (as_log)
+        say_as_log(p);
+    else
+        say(p);
+    if (c == NULL && !as_log && !report_is_json() && source->file != NULL &&
+        access(source->file, F_OK) == -1 && errno == ENOENT)
+        fputs(example, stderr);
+    problems_free(p);
+    if (c == NULL)
+        err_set(err, ERR_REJECT, "the configuration cannot be used");
+    else if (!configuration_lacks_variables(c) && !app_check(c, err)) {
+        configuration_free(c);
+        return NULL;
+    }
+    return c;
+}
+
 struct configuration *command_settings(const struct invocation *inv, enum settings_for use,
                                        struct err *err)
 {
@@ -60,28 +83,15 @@ struct configuration *command_settings(const struct invocation *inv, enum settin
         .environment = environ,
         .to_connect = use == SETTINGS_TO_CONNECT,
     };
-    const bool as_log = use == SETTINGS_FOR_LOG;
-    struct problems *p = problems_new();
 
     for (size_t i = 0; i < inv->n_given; i++)
         if (strcmp(inv->given[i].option->name, "set") == 0)
             sets[source.n_sets++] = inv->given[i].value;
+    return load(&source, use == SETTINGS_FOR_LOG, err);
+}
 
-    struct configuration *c = configuration_load(&source, p);
-
-    if (as_log)
-        say_as_log(p);
-    else
-        say(p);
-    if (c == NULL && !as_log && !report_is_json() && source.file != NULL &&
-        access(source.file, F_OK) == -1 && errno == ENOENT)
-        fputs(example, stderr);
-    problems_free(p);
-    if (c == NULL)
-        err_set(err, ERR_REJECT, "the configuration cannot be used");
-    else if (!configuration_lacks_variables(c) && !app_check(c, err)) {
-        configuration_free(c);
-        return NULL;
-    }
-    return c;
+struct configuration *command_settings_of_file(const char *path, struct err *err)
+{
+    return load(&(struct configuration_source){.file = path, .environment = environ}, false,
+                err);
 }

@@ -25,4 +25,7 @@ enum settings_for {
 struct configuration *command_settings(const struct invocation *inv, enum settings_for use,
                                        struct err *err) MUST_CHECK;
 
+/* From this file and the environment, whatever the command line says; otherwise the same. */
+struct configuration *command_settings_of_file(const char *path, struct err *err) MUST_CHECK;
+
 #endif

@@ -177,8 +177,6 @@ bool setting_check(const struct setting *s, struct str text, struct err *err)
                        s->kind == SETTING_CHOICE ? "one of " : "", expected, STR_ARG(text));
     if (s->max != 0 && (number < s->min || number > s->max))
         return refuse_range(s, text, err);
-    if (s->later != NULL && (s->preset == NULL || !str_equal(text, str_from(s->preset))))
-        return err_set(err, ERR_REJECT, "%s is not available yet: %s", s->name, s->later);
     return true;
 }
 

@@ -45,9 +45,8 @@ struct setting {
     int64_t min, max;    /* COUNT, SIZE, DURATION; max 0: no limit */
     const char *choices; /* CHOICE: "sqlite mysql", separated by spaces */
     enum setting_changes changes;
-    bool secret;       /* masked when shown */
-    bool secret_file;  /* PATH: the file's content is secret */
-    const char *later; /* why only the default is accepted yet; NULL: any value is */
+    bool secret;      /* masked when shown */
+    bool secret_file; /* PATH: the file's content is secret */
     const char *help;
 };
 

@@ -3,10 +3,6 @@
 #include "src/config/setting.h"
 #include "src/config/settings.h"
 
-#define LATER_TLS                                                                         \
-    "TLS of the web listener comes with the page; put a proxy in front, or use the unix " \
-    "socket"
-
 #define RANGE(min_, max_) .min = (min_), .max = (max_)
 #define SECRET            .secret = true
 #define SECRET_FILE       .secret_file = true
@@ -25,12 +21,64 @@
 
 const struct setting settings[] = {
     ROW(TEXT, "listen", listen, "127.0.0.1:7700",
-        .help = "Address and port of the status page, /metrics, /livez and /readyz."),
+        .help = "Address and port of the page, the API, /metrics, /livez and /readyz; "
+                "`off`: none. An address that other machines reach needs web_tls.cert_file and "
+                "web_tls.key_file, and answers nobody until somebody has the role admin "
+                "(docs/access.md)."),
     ROW(TEXT, "metrics.listen", metrics_listen, "off",
         .help = "Address and port of a second listener that serves /metrics, /livez and "
                 "/readyz and nothing else. It may be any address of this machine, such as "
                 "0.0.0.0:7701, so that a remote Prometheus and the probes of an orchestrator "
                 "reach it; `off`: none."),
+    ROW(LIST, "web.hosts", web_hosts, NULL,
+        .help = "Names by which people reach the page from other machines or through a reverse "
+                "proxy, such as search-admin.example.org, that stand in Host. Without it only "
+                "localhost, loopback addresses and the address of `listen` are answered."),
+    ROW(TEXT, "web.prefix", web_prefix, NULL,
+        .help = "Path below which the port serves everything, such as /millrace, for a reverse "
+                "proxy that shares its host with others and passes the path on unchanged. "
+                "/livez, /readyz and /metrics are also served without it."),
+    ROW(BOOL, "web.read_only", web_read_only, "false",
+        .help = "The port refuses every change, whoever asks; the unix socket takes changes as "
+                "always."),
+    ROW(TEXT, "words.listen", words_listen, "off",
+        .help = "Address and port of a listener that serves the published words of the IK "
+                "analyzer and nothing else (docs/words.md). It may be any address of this "
+                "machine, such as 0.0.0.0:7702; `off`: none."),
+    ROW(TEXT, "words.token", words_token, NULL, SECRET,
+        .help = "What stands in the path of the words, http://HOST:PORT/words/TOKEN/ext.dic: "
+                "16 to 200 letters, digits, - and _; prefer words.token_file. All nodes need "
+                "the same."),
+    ROW(PATH, "words.token_file", words_token_file, NULL, SECRET_FILE,
+        .help = "File with that token."),
+    ROW(LIST, "words.allow", words_allow, NULL,
+        .help = "Addresses and networks (10.0.0.7, 10.0.0.0/8) that may have the words; "
+                "without any, this machine alone."),
+    ROW(LIST, "alarms.url", alarms_urls, NULL, SECRET,
+        .help = "Where Millrace posts alarms, as JSON: the address of a web hook, one or a "
+                "list of up to 10 (docs/operations.md). Without it Millrace sends none."),
+    ROW(PATH, "alarms.url_file", alarms_url_file, NULL, SECRET_FILE,
+        .help = "File with one such address, instead of alarms.url: the addresses of many "
+                "chats are secrets."),
+    ROW(TEXT, "alarms.secret", alarms_secret, NULL, SECRET,
+        .help = "Secret that signs what is posted (HMAC-SHA-256), 16 bytes or more; prefer "
+                "alarms.secret_file."),
+    ROW(PATH, "alarms.secret_file", alarms_secret_file, NULL, SECRET_FILE,
+        .help = "File with that secret."),
+    ROW(PATH, "alarms.ca_file", alarms_ca_file, NULL,
+        .help = "Authority that signed the receivers' certificates (the system's)."),
+    ROW(DURATION, "alarms.after", alarms_after_ms, "1m", RANGE(100, 86400000),
+        .help = "How long a failure lasts before its alarm begins, and is gone before the "
+                "alarm is over."),
+    ROW(DURATION, "alarms.after_warning", alarms_after_warning_ms, "10m", RANGE(100, 86400000),
+        .help = "How long a warning lasts before its alarm begins."),
+    ROW(DURATION, "alarms.repeat", alarms_repeat_ms, "4h", RANGE(1000, 2592000000),
+        .help = "How often an alarm is repeated while it lasts."),
+    ROW(BOOL, "alarms.allow_private", alarms_allow_private, "false",
+        .help = "Whether receivers may have addresses that are not public: of this machine, of "
+                "its network. It also allows http."),
+    ROW(BOOL, "alarms.allow_http", alarms_allow_http, "false",
+        .help = "Whether receivers may be reached by http, in clear text."),
     ROW(PATH, "data", data, "/var/lib/millrace",
         .help = "Folder of the store, the socket and spilled rows."),
     ROW(PATH, "socket", socket, NULL,
@@ -70,10 +118,14 @@ const struct setting settings[] = {
         .help = "Our certificate for ZooKeeper."),
     ROW(PATH, "coordination_tls.key_file", coordination_tls.key_file, NULL,
         .help = "Its key."),
-    ROW(PATH, "web_tls.cert_file", web_tls.cert_file, NULL, .later = LATER_TLS,
-        .help = "Certificate of the web listener."),
-    ROW(PATH, "web_tls.key_file", web_tls.key_file, NULL, .later = LATER_TLS,
-        .help = "Its key."),
+    ROW(PATH, "web_tls.cert_file", web_tls.cert_file, NULL, AT_RELOAD,
+        .help = "Certificate of `listen` in PEM, followed by those of its authorities; with "
+                "it, the port speaks TLS alone. Millrace reads the file again on SIGHUP, for "
+                "connections that come then. Whether there is TLS changes at the start only."),
+    ROW(PATH, "web_tls.key_file", web_tls.key_file, NULL, SECRET_FILE, AT_RELOAD,
+        .help = "Its private key in PEM, without a password; read again in the same way."),
+    ROW(CHOICE, "web_tls.min_version", web_tls_min_version, "1.2", .choices = "1.2 1.3",
+        AT_RELOAD, .help = "Oldest version of TLS that the port speaks."),
     ROW(LIST, "search.url", search.urls, "http://127.0.0.1:9200",
         .help = "Addresses of the search engine, one or a list."),
     ROW(TEXT, "search.user", search.user, NULL, .help = "User for basic authentication."),

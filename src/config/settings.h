@@ -86,6 +86,15 @@ struct delivery_settings {
 
 struct settings {
     const char *listen, *metrics_listen, *data, *socket;
+    struct setting_texts web_hosts;
+    const char *web_prefix, *web_tls_min_version;
+    bool web_read_only;
+    const char *words_listen, *words_token, *words_token_file;
+    struct setting_texts words_allow;
+    struct setting_texts alarms_urls;
+    const char *alarms_url_file, *alarms_secret, *alarms_secret_file, *alarms_ca_file;
+    bool alarms_allow_private, alarms_allow_http;
+    int64_t alarms_after_ms, alarms_after_warning_ms, alarms_repeat_ms;
     const char *store, *store_password_file, *store_public_key_file, *secret_file;
     const char *coordination, *coordination_auth_file;
     const char *node_name;

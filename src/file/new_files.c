@@ -2,11 +2,9 @@
 
 #include "src/file/new_files.h"
 
-#include "src/base/buf.h"
+#include "src/file/draft_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -46,41 +44,21 @@ static bool write_all(int fd, struct str text)
         if (n > 0)
             text = (struct str){text.ptr + n, text.len - (size_t)n};
     }
-    return fsync(fd) == 0;
-}
-
-/* Some file systems have no hard links. */
-static bool give_name(const char *from, const char *to)
-{
-    if (link(from, to) == 0)
-        return true;
-    return (errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS) &&
-           renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0;
+    return true;
 }
 
 static bool write_file(const struct new_file *file, struct err *err)
 {
-    struct buf draft = {0};
-    bool fine = false;
+    struct draft_file d;
 
-    buf_printf(&draft, "%s.new.%ld", file->path, (long)getpid());
-
-    const int fd =
-        open(draft.ptr, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, file->mode);
-
-    if (fd < 0) {
-        fail(err, draft.ptr);
-        buf_free(&draft);
+    if (!draft_file_open(&d, file->path, file->mode, err))
+        return false;
+    if (!write_all(d.fd, file->text)) {
+        fail(err, file->path);
+        draft_file_drop(&d);
         return false;
     }
-    if (!write_all(fd, file->text) || !give_name(draft.ptr, file->path))
-        (void)(errno == EEXIST ? exists(file->path, err) : fail(err, file->path));
-    else
-        fine = true;
-    close(fd);
-    unlink(draft.ptr);
-    buf_free(&draft);
-    return fine;
+    return draft_file_keep(&d, false, err) || (err->code == EEXIST && exists(file->path, err));
 }
 
 bool new_files_write(const struct new_file *files, size_t n, struct err *err)

@@ -41,6 +41,8 @@ void json_write_raw(struct json_writer *w,
                     struct str v); /* v is valid JSON, such as a number */
 void json_write_u64(struct json_writer *w, uint64_t v);
 void json_write_i64(struct json_writer *w, int64_t v);
+/* The shortest form; null if v is not finite. */
+void json_write_double(struct json_writer *w, double v);
 void json_write_null(struct json_writer *w);
 
 /* These write a key and its value. */

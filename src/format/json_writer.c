@@ -78,8 +78,7 @@ void json_write_i64(struct json_writer *w, int64_t v)
     buf_append_i64(w->out, v);
 }
 
-/* Writes the shortest form, or null if v is not finite. */
-static void json_write_double(struct json_writer *w, double v)
+void json_write_double(struct json_writer *w, double v)
 {
     char text[NUMBER_MAX];
 

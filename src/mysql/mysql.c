@@ -7,6 +7,7 @@
 #include "src/base/mem.h"
 #include "src/file/whole_file.h"
 #include "src/mysql/errors.h"
+#include "src/mysql/group.h"
 #include "src/mysql/login.h"
 #include "src/mysql/trace.h"
 
@@ -17,7 +18,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #define LOGIN_ANSWER_MS 10000 /* time limit for asking the server what it is */
@@ -35,8 +35,8 @@ struct mysql_conn {
     struct buf version_text;
     unsigned version;
     enum mysql_flavor flavor;
-    bool interrupted; /* atomic */
-    int wake_fd;      /* a duplicate of the socket: the library cannot reuse its number */
+    struct mysql_group *group;
+    struct mysql_socket socket;
     struct mysql_trace *trace; /* NULL if none */
     uint64_t *statements;      /* NULL if nobody counts */
     int64_t answer_max_ms;     /* 0 if none */
@@ -47,7 +47,7 @@ struct mysql_conn {
 
 static bool is_interrupted(const struct mysql_conn *c)
 {
-    return __atomic_load_n(&c->interrupted, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&c->socket.shut, __ATOMIC_ACQUIRE);
 }
 
 bool mysql_conn_fail(const struct mysql_conn *c, struct err *err)
@@ -268,8 +268,7 @@ static bool identify(struct mysql_conn *c, struct err *err)
     return c->version_text.len > 0;
 }
 
-/* Overrides what the server, its init_connect or a proxy set, so our statements have one
- * meaning. */
+/* Our statements have one meaning, whatever the server, init_connect or a proxy set. */
 #define SESSION_VARIABLES                                                                  \
     "SET NAMES utf8mb4, SESSION sql_mode = 'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION',"  \
     " SESSION time_zone = '+00:00', SESSION autocommit = 1, SESSION sql_safe_updates = 0," \
@@ -328,7 +327,7 @@ bool mysql_conn_open(struct mysql_conn **out, const struct mysql_options *opt, s
     struct mysql_conn *c = mem_alloc(1, sizeof(*c));
 
     pthread_once(&once, init_library);
-    c->wake_fd = -1;
+    c->socket.fd = -1;
     c->answer_max_ms = LOGIN_ANSWER_MS;
     c->my = mysql_init(NULL);
     assert(c->my != NULL);
@@ -348,11 +347,13 @@ bool mysql_conn_open(struct mysql_conn **out, const struct mysql_options *opt, s
                 c->where.ptr);
         goto close;
     }
-    c->wake_fd = fcntl(socket_of(c->my), F_DUPFD_CLOEXEC, 0);
-    if (c->wake_fd < 0) {
+    c->socket.fd = fcntl(socket_of(c->my), F_DUPFD_CLOEXEC, 0);
+    if (c->socket.fd < 0) {
         err_set(err, ERR_RETRY, "MySQL at %s: no file descriptor left", c->where.ptr);
         goto close;
     }
+    c->group = opt->group;
+    mysql_group_enter(c->group, &c->socket);
     if (!identify(c, err) || !set_session(c, err))
         goto close;
     c->answer_max_ms = (int64_t)opt->answer_timeout_s * 1000;
@@ -373,9 +374,10 @@ void mysql_conn_close(struct mysql_conn *c)
         mysql_conn_interrupt(c);
         mysql_result_close(&c->result);
     }
+    mysql_group_leave(c->group, &c->socket);
     mysql_close(c->my);
-    if (c->wake_fd >= 0)
-        close(c->wake_fd);
+    if (c->socket.fd >= 0)
+        close(c->socket.fd);
     free(c->result.cells);
     buf_free(&c->where);
     buf_free(&c->version_text);
@@ -417,17 +419,9 @@ struct st_mysql *mysql_conn_handle(struct mysql_conn *c)
     return (struct st_mysql *)c->my;
 }
 
-/*
- * Makes close reset the connection. Otherwise a server that is sending much would wait for its
- * net_write_timeout, and the next dump of the same replica would wait for that.
- */
 void mysql_conn_interrupt(struct mysql_conn *c)
 {
-    const struct linger at_once = {.l_onoff = 1};
-
-    __atomic_store_n(&c->interrupted, true, __ATOMIC_RELEASE);
-    (void)setsockopt(c->wake_fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-    shutdown(c->wake_fd, SHUT_RDWR);
+    mysql_socket_shut(&c->socket);
 }
 
 /* Ends a result that takes too long, since a server may send without end. The connection is

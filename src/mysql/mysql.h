@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 struct buf;
+struct mysql_group;
 struct mysql_trace;
 struct st_mysql; /* the client library's handle */
 
@@ -50,6 +51,7 @@ struct mysql_options {
     unsigned read_timeout_s;    /* 0: MYSQL_READ_TIMEOUT_S */
     unsigned answer_timeout_s;  /* for a whole result; 0: no limit */
     size_t packet_max;          /* largest packet that we accept, in bytes; 0: 1 GiB */
+    struct mysql_group *group;  /* ends it; must outlive it; NULL if none */
 };
 
 enum mysql_flavor { FLAVOR_MYSQL = 0, FLAVOR_MARIADB };

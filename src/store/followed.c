@@ -10,20 +10,42 @@ static const struct {
     const char *name;
     bool is_followed;
 } tables[] = {
-    {"build_log", false},     {"change_count", false},  {"checkpoint", false},
-    {"dead_letter", false},   {"definition", true},     {"dropped_version", false},
-    {"fan_out", false},       {"gone", false},          {"index_counter", false},
-    {"index_version", true},  {"job", false},           {"kept_search", false},
-    {"purged", false},        {"rebuild", true},        {"midnight", false},
-    {"setting", false}, /* but those below */
-    {"snapshot", false},      {"snapshot_lead", false}, {"snapshot_run", false},
-    {"sync_log", false},      {"table_stop", true},     {"term", false},
-    {"told_node", false},     {"told_topic", false},    {"tombstone", false},
-    {"version_shape", false}, {"version_wait", true},   {"wish", false},
+    {"audit", false},
+    {"build_log", false},
+    {"change_count", false},
+    {"checkpoint", false},
+    {"dead_letter", false},
+    {"definition", true},
+    {"dropped_version", false},
+    {"fan_out", false},
+    {"gone", false},
+    {"index_counter", false},
+    {"index_version", true},
+    {"job", false},
+    {"kept_search", false},
+    {"purged", false},
+    {"rebuild", true},
+    {"midnight", false},
+    {"snapshot", false},
+    {"snapshot_lead", false},
+    {"snapshot_run", false},
+    {"sync_log", false},
+    {"table_stop", true},
+    {"term", false},
+    {"told_node", false},
+    {"told_topic", false},
+    {"tombstone", false},
+    {"version_shape", false},
+    {"version_wait", true},
+    {"wish", false},
+    {"word", false},
+    {"word_list", false},
+    {"setting", false} /* but those below */,
 };
 
 /* Small values begin with one of these. */
 static const char *const names[] = {
+    "access/",      /* users and tokens */
     "definitions/", /* revision */
     "delivery/",    /* settings at run time */
     "pause/",       /* of topics and tables */

@@ -171,8 +171,8 @@ static bool insert_job(struct store *s, struct stored_job *job, struct err *err)
     /* If the job exists, this insert changes nothing. */
     static const char insert[] =
         "INSERT INTO job (kind, index_name, version, table_name, bucket, buckets, state,"
-        " cursor_text, rows_done, rows_total, parameters, error, created_ms, updated_ms)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        " cursor_text, rows_done, rows_total, parameters, part_keys, error, created_ms,"
+        " updated_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         " ON CONFLICT (index_name, version, table_name, kind, bucket) DO UPDATE SET"
         " bucket = excluded.bucket";
     static const char find[] = "SELECT id FROM job WHERE index_name = ? AND version = ? AND "
@@ -183,8 +183,8 @@ static bool insert_job(struct store *s, struct stored_job *job, struct err *err)
                      BINDS(TEXT(job->kind), TEXT(job->index), NUMBER(job->version),
                            TEXT(job->table), NUMBER(job->bucket), NUMBER(job->buckets),
                            TEXT(job->state), TEXT(job->cursor), NUMBER(job->rows_done),
-                           NUMBER(job->rows_total), TEXT(job->parameters), TEXT(job->error),
-                           NUMBER(job->created_ms), NUMBER(job->updated_ms)),
+                           NUMBER(job->rows_total), TEXT(job->parameters), TEXT(job->keys),
+                           TEXT(job->error), NUMBER(job->created_ms), NUMBER(job->updated_ms)),
                      err) &&
            store_select_number(s, find,
                                BINDS(TEXT(job->index), NUMBER(job->version), TEXT(job->table),
@@ -408,4 +408,33 @@ bool store_load_jobs(struct store *s, struct arena *a, struct stored_job **out, 
         return false;
     *out = row_list_finish(&list, n);
     return true;
+}
+
+struct keys_sink {
+    struct row_sink sink;
+    struct buf *out;
+    bool found;
+};
+
+static void take_keys(struct row_sink *sink, const struct str *cells)
+{
+    struct keys_sink *k = CONTAINER_OF(sink, struct keys_sink, sink);
+
+    k->found = cells[0].ptr != NULL;
+    buf_append(k->out, cells[0]);
+}
+
+bool store_load_part_keys(struct store *s, uint64_t id, struct buf *out, struct err *err)
+{
+    static const char sql[] =
+        "SELECT part_keys FROM job WHERE id = ? AND kind = '" JOB_PART "'";
+    struct keys_sink k = {.sink = {take_keys}, .out = out};
+
+    if (!store_begin(s, err))
+        return false;
+
+    const bool ok = store_select(s, sql, BINDS(NUMBER(id)), &k.sink, err);
+
+    return store_end(s, ok, err) &&
+           (k.found || err_set(err, ERR_STOP, "job %llu was deleted", (unsigned long long)id));
 }

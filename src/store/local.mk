@@ -1,5 +1,6 @@
 # What survives a restart: SQLite or MySQL.
 libmillrace_a_SOURCES += \
+	%D%/audit.c %D%/audit.h \
 	%D%/backend.c %D%/backend.h \
 	%D%/build_log.c %D%/build_log.h \
 	%D%/change.c %D%/change.h \
@@ -15,6 +16,8 @@ libmillrace_a_SOURCES += \
 	%D%/retired.c %D%/retired.h \
 	%D%/shape.c \
 	%D%/sqlite.c \
+	%D%/sqlite_copy.c %D%/sqlite_copy.h \
+	%D%/sqlite_file.c %D%/sqlite_file.h \
 	%D%/sqlite_sum.c %D%/sqlite_sum.h \
 	%D%/store.c %D%/store.h \
 	%D%/told.c %D%/told.h \

@@ -7,6 +7,7 @@
 #include "src/base/mem.h"
 #include "src/file/file_lock.h"
 #include "src/store/backend.h"
+#include "src/store/sqlite_file.h"
 #include "src/store/sqlite_sum.h"
 
 #include <assert.h>
@@ -16,15 +17,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define BUSY_TIMEOUT_MS 5000
-#define TEXT_MAX        ((size_t)900 << 20) /* SQLite's own limit is 1,000,000,000 bytes */
-
-/* "Mill" in the file's header: this is a store of Millrace. */
-#define APPLICATION_ID 0x4d696c6c
-
-#define DAMAGE_FIX                                                                       \
-    "; fix: restore it from a backup; without one move it away with its -wal and -shm, " \
-    "start Millrace, apply the definitions and build every index anew"
+#define TEXT_MAX ((size_t)900 << 20) /* SQLite's own limit is 1,000,000,000 bytes */
 
 struct sqlite_backend {
     struct store_backend base;
@@ -54,46 +47,9 @@ static struct sqlite_backend *sqlite_of(struct store_backend *b)
     return CONTAINER_OF(b, struct sqlite_backend, base);
 }
 
-static enum err_kind classify(int code)
-{
-    switch (code & 0xff) {
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-    case SQLITE_NOMEM:
-    case SQLITE_READONLY:
-    case SQLITE_INTERRUPT:
-    case SQLITE_IOERR:
-    case SQLITE_FULL:
-    case SQLITE_CANTOPEN:
-    case SQLITE_PROTOCOL: return ERR_RETRY;
-    case SQLITE_TOOBIG:
-    case SQLITE_CONSTRAINT:
-    case SQLITE_MISMATCH: return ERR_REJECT;
-    default: return ERR_FATAL;
-    }
-}
-
-static const char *advice(int code)
-{
-    switch (code & 0xff) {
-    case SQLITE_FULL: return "; make room on the disk, nothing was lost";
-    case SQLITE_BUSY: return "; another program has this file open and locked";
-    case SQLITE_READONLY: return "; check the owner and the mode of the file and its folder";
-    case SQLITE_CORRUPT:
-    case SQLITE_NOTADB: return DAMAGE_FIX;
-    default: return "";
-    }
-}
-
 static bool fail(const struct sqlite_backend *b, struct err *err)
 {
-    int code = sqlite3_extended_errcode(b->db);
-    const char *file =
-        b->db == NULL ? NULL : sqlite3_db_filename(b->db, "main"); /* out of memory */
-
-    return err_set_code(err, classify(code), "sqlite", code, "%s: %s (%s)%s",
-                        file != NULL ? file : "", sqlite3_errmsg(b->db), sqlite3_errstr(code),
-                        advice(code));
+    return sqlite_file_fail(b->db, err);
 }
 
 static bool exec(struct sqlite_backend *b, const char *sql, struct err *err)
@@ -253,10 +209,10 @@ static bool is_empty(struct store_backend *base, bool *empty, struct err *err)
     if (*empty && h.id == 0 && h.version == 0) {
         char pragma[64];
 
-        sqlite3_snprintf(sizeof(pragma), pragma, "PRAGMA application_id = %d", APPLICATION_ID);
+        sqlite3_snprintf(sizeof(pragma), pragma, "PRAGMA application_id = %d", SQLITE_FILE_ID);
         return exec(sqlite_of(base), pragma, err);
     }
-    if (h.id == APPLICATION_ID && h.version == 0)
+    if (h.id == SQLITE_FILE_ID && h.version == 0)
         return true;
     return err_set(err, ERR_FATAL,
                    "%s is the database of another program (application id %ld, user"
@@ -314,33 +270,6 @@ static const struct store_backend_ops ops = {
     .text_max = text_max,
     .close = close_backend,
 };
-
-struct check_sink {
-    struct row_sink sink;
-    struct buf *said;
-};
-
-static void take_said(struct row_sink *sink, const struct str *cells)
-{
-    buf_append(CONTAINER_OF(sink, struct check_sink, sink)->said, cells[0]);
-}
-
-/*
- * Check the whole file at the start: otherwise a broken structure shows only when it is read,
- * and a changed value never.
- */
-static bool is_whole(struct sqlite_backend *b, struct err *err)
-{
-    struct buf said = {0};
-    struct check_sink sink = {{take_said}, &said};
-    bool ok = select_rows(&b->base, "PRAGMA integrity_check(1)", NO_BINDS, &sink.sink, err);
-
-    if (ok && !str_equal(buf_str(&said), STR("ok")))
-        ok = err_set_code(err, ERR_FATAL, "sqlite", SQLITE_CORRUPT, "%s is damaged: %s%s",
-                          sqlite3_db_filename(b->db, "main"), said.ptr, DAMAGE_FIX);
-    buf_free(&said);
-    return ok;
-}
 
 /*
  * Select the missing indexes of row sums (src/store/sqlite_sum.h), each with the name of an old
@@ -426,14 +355,20 @@ static bool create_file(const char *path, struct err *err)
 /*
  * Once the write-ahead log has LOG_PAGES_MAX pages, write it back and truncate it at once.  If
  * a bit flipped in a log left lying there, the next start would silently replay only the part
- * before that bit, and mix old pages with newer ones in the file.  Nobody else reads the file,
- * so truncating should succeed; if it fails, the next call tries again.
+ * before that bit, and mix old pages with newer ones in the file.
+ *
+ * Wait for nobody: a backup (sqlite_copy.h) reads for as long as copying takes, the log cannot
+ * be truncated before its end, and whoever commits would wait each time.  The next commit tries
+ * again.
  */
 static int write_back(void *ctx, sqlite3 *db, const char *name, int n_pages)
 {
     (void)ctx;
-    if (n_pages >= LOG_PAGES_MAX)
-        (void)sqlite3_wal_checkpoint_v2(db, name, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    if (n_pages < LOG_PAGES_MAX)
+        return SQLITE_OK;
+    sqlite3_busy_timeout(db, 0);
+    (void)sqlite3_wal_checkpoint_v2(db, name, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    sqlite3_busy_timeout(db, SQLITE_FILE_BUSY_MS);
     return SQLITE_OK;
 }
 
@@ -444,7 +379,7 @@ static int write_back(void *ctx, sqlite3 *db, const char *name, int n_pages)
 static bool set_up(struct sqlite_backend *b, struct err *err)
 {
     sqlite3_extended_result_codes(b->db, 1);
-    sqlite3_busy_timeout(b->db, BUSY_TIMEOUT_MS);
+    sqlite3_busy_timeout(b->db, SQLITE_FILE_BUSY_MS);
     (void)sqlite3_wal_hook(b->db, write_back, NULL);
     if (sqlite_sum_register(b->db) != SQLITE_OK)
         return fail(b, err);
@@ -468,7 +403,8 @@ bool store_open_sqlite(struct store **out, const char *path, struct err *err)
         fail(b, err);
         goto close;
     }
-    if (!set_up(b, err) || !is_whole(b, err))
+    /* Otherwise a broken structure shows only when it is read, and a changed value never. */
+    if (!set_up(b, err) || !sqlite_file_is_whole(b->db, err))
         goto close;
     if (!store_open_backend(out, &b->base, true, err))
         return false;

@@ -158,6 +158,47 @@ bool store_keep_value(struct store *s, struct str name, struct str value, struct
     return store_end(s, ok, err);
 }
 
+/*
+ * Others who do the same wait at the row of the claim, whose name is the prefix alone.  It is
+ * gone when the transaction ends.
+ */
+static bool put_first(struct store *s, struct str claim, struct str end, struct str name,
+                      struct str value, struct err *err)
+{
+    return store_run(s,
+                     "INSERT INTO setting (name, content) VALUES (?, ?)"
+                     " ON CONFLICT (name) DO UPDATE SET content = content",
+                     BINDS(TEXT(claim), TEXT(STR("claim"))), err) &&
+           store_run(s,
+                     "INSERT INTO setting (name, content) SELECT ?, ? FROM setting"
+                     " WHERE name = ? AND NOT EXISTS"
+                     " (SELECT 1 FROM setting WHERE name > ? AND name < ?)",
+                     BINDS(TEXT(name), TEXT(value), TEXT(claim), TEXT(claim), TEXT(end)),
+                     err) &&
+           store_run(s, "DELETE FROM setting WHERE name = ?", BINDS(TEXT(claim)), err);
+}
+
+bool store_put_first_value(struct store *s, struct str prefix, struct str name,
+                           struct str value, bool *is_first, struct err *err)
+{
+    struct buf end = {0}, found = {0};
+    struct value_sink v = {.sink = {take_value}, .out = &found};
+    bool ok = false;
+
+    buf_append(&end, (struct str){prefix.ptr, prefix.len - 1});
+    buf_append_char(&end, '/' + 1);
+    if (store_begin_write(s, OF_VALUE(name), err))
+        ok = store_end(s,
+                       put_first(s, prefix, buf_str(&end), name, value, err) &&
+                           store_select(s, "SELECT content FROM setting WHERE name = ?",
+                                        BINDS(TEXT(name)), &v.sink, err),
+                       err);
+    *is_first = ok && str_equal(buf_str(&found), value);
+    buf_free(&end);
+    buf_free(&found);
+    return ok;
+}
+
 /* Checkpoints and tombstones. */
 
 static void fill_checkpoint(struct arena *a, const struct str *cells, void *element)

@@ -80,6 +80,12 @@ bool store_delete_value(struct store *s, struct str name, const struct str *cont
  */
 bool store_keep_value(struct store *s, struct str name, struct str value, struct buf *out,
                       struct err *err) MUST_CHECK;
+/*
+ * Store the value if none has a name that begins with prefix, which ends with a slash.  Of
+ * several callers at the same moment, at whatever nodes, one succeeds.  is_first: whether.
+ */
+bool store_put_first_value(struct store *s, struct str prefix, struct str name,
+                           struct str value, bool *is_first, struct err *err) MUST_CHECK;
 
 /*
  * Definitions: kind is "topic", "database" or "table"; body is canonical JSON.  Its password is
@@ -269,6 +275,8 @@ struct stored_job {
     struct str cursor; /* opaque; empty at the start */
     uint64_t rows_done, rows_total;
     struct str parameters; /* JSON: rate and so on */
+    struct str
+        keys; /* of a part: which rows; stored once, and read by store_load_part_keys() */
     struct str error;
     int64_t created_ms, updated_ms;
 };
@@ -300,8 +308,12 @@ bool store_delete_jobs(struct store *s, struct str index, uint64_t version,
                        struct err *err) MUST_CHECK;
 /* Delete one job. None of this id is success. */
 bool store_delete_job(struct store *s, uint64_t id, struct err *err) MUST_CHECK;
+/* All, without the keys of parts, which are up to 64 KiB each. */
 bool store_load_jobs(struct store *s, struct arena *a, struct stored_job **out, size_t *n,
                      struct err *err) MUST_CHECK;
+/* Append the keys of a part.  ERR_STOP if it was deleted. */
+bool store_load_part_keys(struct store *s, uint64_t id, struct buf *out,
+                          struct err *err) MUST_CHECK;
 
 /*
  * Dead letters, one per document (index, routing, id).  A new one replaces the old one but

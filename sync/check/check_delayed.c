@@ -20,11 +20,11 @@ static void check_statement(struct checker *c, const struct checked_table *s,
 
     if (statement_find_fault(r->level_sql) != NULL)
         return; /* reported before */
-    buf_append(&condition, STR("EXISTS (SELECT l."));
+    buf_append(&condition, STR("EXISTS (SELECT level_sql."));
     mysql_quote_name(&condition, r->business_id);
-    buf_append(&condition, STR(", l."));
+    buf_append(&condition, STR(", level_sql."));
     mysql_quote_name(&condition, r->target_key);
-    buf_printf(&condition, " FROM (%" STR_FMT ") AS l)", STR_ARG(r->level_sql));
+    buf_printf(&condition, " FROM (%" STR_FMT ") AS level_sql)", STR_ARG(r->level_sql));
     if (!c->source->try_clause(c->source->ctx, s->at.topic, &name, CLAUSE_WHERE,
                                buf_str(&condition), &err)) {
         problems_add(

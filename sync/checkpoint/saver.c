@@ -508,7 +508,7 @@ bool saver_has_caught_up(struct saver *s)
     return has;
 }
 
-void saver_status(struct saver *s, struct saver_status *out)
+static void look(struct saver *s, bool by_itself, struct saver_status *out)
 {
     /* The thread sleeps while it rests, and does not see what the dump meets meanwhile. */
     const bool waits = s->opt.connected(s->opt.ctx) && s->opt.waits(s->opt.ctx);
@@ -522,6 +522,8 @@ void saver_status(struct saver *s, struct saver_status *out)
     facts.asking_ms = s->asking_ms;
     facts.waits = waits && s->rests;
     facts.bytes = s->lag_bytes;
+    if (by_itself && facts.waits)
+        facts.now_ms = s->asked_ms;
 
     const bool ask = s->rests && facts.now_ms - s->asked_ms > WATCH_MS;
 
@@ -543,4 +545,14 @@ void saver_status(struct saver *s, struct saver_status *out)
     if (ask)
         saver_nudge(s);
     out->gtids = gtids.ptr != NULL ? gtids.ptr : mem_copy("");
+}
+
+void saver_status(struct saver *s, struct saver_status *out)
+{
+    look(s, false, out);
+}
+
+void saver_glance(struct saver *s, struct saver_status *out)
+{
+    look(s, true, out);
 }

@@ -97,5 +97,7 @@ struct saver_status {
     struct err error; /* of the last save */
 };
 void saver_status(struct saver *s, struct saver_status *out);
+/* The same, and wakes nobody: of a log at rest, what the last look found. */
+void saver_glance(struct saver *s, struct saver_status *out);
 
 #endif

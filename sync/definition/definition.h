@@ -144,6 +144,8 @@ struct table_definition {
     struct str **unique_keys; /* n_unique_keys lists, each ending with an empty str */
     size_t n_unique_keys;
     struct str bucket_column, daily_check_column;
+    struct str *copy_to; /* fields that all its text and keyword columns are copied to */
+    size_t n_copy_to;
     struct str settings_json, mapping_json; /* JSON objects as text; empty if none */
     struct str pipeline;                    /* the engine's ingest pipeline; empty: none */
     enum schema_changes schema_changes;
@@ -187,6 +189,7 @@ struct definitions {
     size_t n_places;
     struct map *tables_by_name; /* NULL until definitions_index_tables() */
     struct arena *arena;
+    uint64_t revision; /* that the store has them as; 0: not from a store */
     unsigned refs;
 };
 

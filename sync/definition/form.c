@@ -395,6 +395,10 @@ static const struct form_field table_fields[] = {
          "default: the key."},
     {"daily_check_column", FORM_TEXT, 0, AT(table_definition, daily_check_column),
      .help = "The row's modification time, for `sync_every` and the daily check."},
+    {"copy_to", FORM_TEXTS, FORM_REBUILD | FORM_LIST, LIST(table_definition, copy_to),
+     .rule = rule_field,
+     .help = "Fields whose searches also find the text of all its `text` and `keyword` "
+             "columns."},
     {"settings", FORM_JSON_MAP, FORM_SETTINGS, AT(table_definition, settings_json),
      .help =
          "Settings of the index. Those that the engine accepts on an open index take effect "

@@ -403,6 +403,17 @@ void delivery_each_index(struct delivery *d, index_counts_fn fn, void *ctx)
     delivery_metric_each(d->metric, clock_mono_ms(), fn, ctx);
 }
 
+void delivery_topic_figures(struct delivery *d, struct str topic, uint64_t *documents,
+                            struct histogram *latency)
+{
+    delivery_metric_topic(d->metric, topic, documents, latency);
+}
+
+void delivery_bulk_figures(struct delivery *d, uint64_t *documents, struct histogram *took)
+{
+    delivery_metric_bulk(d->metric, documents, took);
+}
+
 void delivery_repaired(struct delivery *d, uint64_t n_changes)
 {
     delivery_metric_count(d->metric, COUNT_REPAIRED, n_changes);

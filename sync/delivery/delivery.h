@@ -32,6 +32,7 @@
 
 struct buf;
 struct delivery;
+struct histogram;
 struct json_writer;
 struct stop;
 struct dirty_set;
@@ -219,6 +220,14 @@ struct delivery_status delivery_status(struct delivery *d);
 void delivery_metrics(struct delivery *d, struct buf *out);
 /* Call fn with the counts of each index since the start; fn must not call d.  @thread any */
 void delivery_each_index(struct delivery *d, index_counts_fn fn, void *ctx);
+/*
+ * Since the start, of a topic: the documents that were written, deleted or dropped, and the
+ * milliseconds from a change's commit to its acknowledgement.  @thread any
+ */
+void delivery_topic_figures(struct delivery *d, struct str topic, uint64_t *documents,
+                            struct histogram *latency);
+/* Of all: the documents, and the microseconds that each bulk request took.  @thread any */
+void delivery_bulk_figures(struct delivery *d, uint64_t *documents, struct histogram *took);
 /* Write members of a JSON object: all counts and durations.  @thread any */
 void delivery_put_statistics(struct delivery *d, struct json_writer *w);
 

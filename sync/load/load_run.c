@@ -60,13 +60,15 @@ static bool log_end_at(const struct load_run_options *opt, struct mysql_conn *co
 static bool log_end_after(const struct load_run_options *opt, const struct read_link *l,
                           uint64_t *version, struct err *err)
 {
+    struct mysql_options at = opt->server->options;
     struct mysql_conn *conn = NULL;
 
+    at.group = l->opt.group;
     if (!l->replica && l->conn != NULL)
         return log_end_at(opt, l->conn, version, err);
 
-    const bool ok = known_server_open(opt->known, &opt->server->options, &conn, err) &&
-                    log_end_at(opt, conn, version, err);
+    const bool ok =
+        known_server_open(opt->known, &at, &conn, err) && log_end_at(opt, conn, version, err);
 
     mysql_conn_close(conn);
     return ok;

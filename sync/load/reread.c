@@ -103,6 +103,7 @@ static struct read_links make_links(struct reread *r, uint64_t *statements)
     return (struct read_links){.own.opt = {.topic = r->opt.topic,
                                            .primary = r->opt.server,
                                            .known = r->opt.known,
+                                           .group = r->opt.group,
                                            .reader = r->opt.reader,
                                            .stop = &r->stop,
                                            .timeout_ms = VIEW_TIMEOUT_MS,

@@ -25,6 +25,7 @@ struct cascades;
 struct access_denied;
 struct fan_out;
 struct known_server;
+struct mysql_group;
 struct source_registry;
 struct read_position;
 struct reread;
@@ -42,6 +43,7 @@ struct reread_options {
     size_t resolve_bytes;      /* bytes of waiting resolve tasks per group; 0 for 8 MiB */
     struct server_access *server; /* the server that we follow; borrowed, as all */
     struct known_server *known;
+    struct mysql_group *group; /* ends reads; NULL if none */
     struct source_registry
         *registry;                /* of the node: documents may show tables on these servers */
     struct access_denied *denied; /* receives refusals */

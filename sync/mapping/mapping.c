@@ -250,24 +250,31 @@ static void add_relations(struct mapping_maker *m, const struct relation_definit
         add_relation(m, &relations[i], relations[i].max_depth, properties);
 }
 
+/* ---- copy_to ---- */
+
+static void add_copy_target(struct mapping_maker *m, struct str name, struct str analyzer,
+                            struct str search_analyzer)
+{
+    struct yaml_node *field = yaml_new(m->a, YAML_MAP);
+
+    if (yaml_find(m->root, name) != NULL)
+        return;
+    put(m, field, "type", text(m, "text"));
+    if (analyzer.len > 0)
+        put(m, field, "analyzer", yaml_new_text(m->a, analyzer));
+    if (search_analyzer.len > 0)
+        put(m, field, "search_analyzer", yaml_new_text(m->a, search_analyzer));
+    yaml_put(m->a, m->root, name, field);
+}
+
 /* Create missing targets of copy_to, analysed like the first field copied to them. */
 static void add_copy_targets(struct mapping_maker *m, const struct column_definition *columns,
                              size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < columns[i].n_copy_to && !columns[i].skip; k++) {
-            struct yaml_node *field = yaml_new(m->a, YAML_MAP);
-
-            if (yaml_find(m->root, columns[i].copy_to[k]) != NULL)
-                continue;
-            put(m, field, "type", text(m, "text"));
-            if (columns[i].analyzer.len > 0)
-                put(m, field, "analyzer", yaml_new_text(m->a, columns[i].analyzer));
-            if (columns[i].search_analyzer.len > 0)
-                put(m, field, "search_analyzer",
-                    yaml_new_text(m->a, columns[i].search_analyzer));
-            yaml_put(m->a, m->root, columns[i].copy_to[k], field);
-        }
+        for (size_t k = 0; k < columns[i].n_copy_to && !columns[i].skip; k++)
+            add_copy_target(m, columns[i].copy_to[k], columns[i].analyzer,
+                            columns[i].search_analyzer);
 }
 
 static void add_copy_targets_of(struct mapping_maker *m,
@@ -277,6 +284,54 @@ static void add_copy_targets_of(struct mapping_maker *m,
         add_copy_targets(m, relations[i].columns, relations[i].n_columns);
         add_copy_targets_of(m, relations[i].relations, relations[i].n_relations);
     }
+}
+
+static void copy_field(struct mapping_maker *m, struct yaml_node *field, struct str to)
+{
+    struct yaml_node *list = yaml_find(field, STR("copy_to"));
+
+    if (list == NULL) {
+        list = yaml_new(m->a, YAML_LIST);
+        put(m, field, "copy_to", list);
+    }
+    for (size_t i = 0; i < list->n; i++)
+        if (str_equal(list->items[i]->text, to))
+            return;
+    yaml_push(m->a, list, yaml_new_text(m->a, to));
+}
+
+/* Copy the table's own text and keyword columns, which are all that the root has so far. */
+static void copy_columns(struct mapping_maker *m, const struct table_definition *t)
+{
+    for (size_t i = 0; i < m->root->n; i++) {
+        struct yaml_node *field = m->root->items[i];
+
+        if (!has_type(field, STR("text")) && !has_type(field, STR("keyword")))
+            continue;
+        for (size_t k = 0; k < t->n_copy_to; k++)
+            if (!str_equal(m->root->names[i]->text, t->copy_to[k]))
+                copy_field(m, field, t->copy_to[k]);
+    }
+}
+
+static struct str text_at(const struct yaml_node *map, struct str name)
+{
+    const struct yaml_node *found = map == NULL ? NULL : yaml_find(map, name);
+
+    return found != NULL && found->kind == YAML_SCALAR ? found->text : STR("");
+}
+
+/* The targets of a table's copy_to are analysed like its first text. */
+static void add_targets_of_table(struct mapping_maker *m, const struct table_definition *t)
+{
+    const struct yaml_node *first = NULL;
+
+    for (size_t i = 0; i < m->root->n && first == NULL; i++)
+        if (has_type(m->root->items[i], STR("text")))
+            first = m->root->items[i];
+    for (size_t k = 0; k < t->n_copy_to; k++)
+        add_copy_target(m, t->copy_to[k], text_at(first, STR("analyzer")),
+                        text_at(first, STR("search_analyzer")));
 }
 
 /* Merge maps recursively, but replace a field that gets another type. */
@@ -316,9 +371,11 @@ static struct yaml_node *make_properties(struct mapping_maker *m,
 
     m->root = yaml_new(m->a, YAML_MAP);
     add_object(m, &o, m->root);
+    copy_columns(m, t);
     add_relations(m, t->relations, t->n_relations, m->root);
     add_copy_targets(m, t->columns, t->n_columns);
     add_copy_targets_of(m, t->relations, t->n_relations);
+    add_targets_of_table(m, t);
     if (relations_want_areas(t->relations, t->n_relations))
         put(m, m->root, "_millrace", kept_only(m));
     return m->root;

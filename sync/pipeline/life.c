@@ -3,6 +3,7 @@
 #include "src/base/clock.h"
 #include "src/base/log.h"
 #include "src/base/magic.h"
+#include "src/mysql/group.h"
 #include "sync/checkpoint/midnights.h"
 #include "sync/checkpoint/progress.h"
 #include "sync/checkpoint/read_position.h"
@@ -106,6 +107,7 @@ void pipeline_discard(struct pipeline *p)
 {
     saver_freeze(p->saver);
     builder_discard(p->builder);
+    mysql_group_end(p->reads);
     stream_pause_close(p->pause);
     __atomic_store_n(&p->discarded, true, __ATOMIC_RELEASE);
 }
@@ -157,6 +159,7 @@ void pipeline_unref(struct pipeline *p)
     wanted_versions_free(p->wanted);
     access_denied_free(p->denied);
     known_server_free(p->known);
+    mysql_group_free(p->reads);
     start_point_fini(&p->start);
     server_access_unref(p->opt.server);
     lock_fini(&p->lock);

@@ -7,6 +7,7 @@
 #include "src/base/mem.h"
 #include "src/file/zone_file.h"
 #include "src/format/zone.h"
+#include "src/mysql/group.h"
 #include "src/store/later/midnight.h"
 #include "sync/checkpoint/midnights.h"
 #include "sync/checkpoint/progress.h"
@@ -247,6 +248,7 @@ static void fenced(void *ctx)
 static void make_shared(struct pipeline *p)
 {
     p->known = known_server_new(p->start.identity);
+    p->reads = mysql_group_new();
     p->wanted = wanted_versions_new();
     p->handoff = handoff_new(HANDOFF_BYTES);
     p->progress = progress_new(&p->start.position);
@@ -293,6 +295,7 @@ static void make_followers(struct pipeline *p)
                                                     .loaders = o->loads,
                                                     .server = o->server,
                                                     .known = p->known,
+                                                    .group = p->reads,
                                                     .registry = o->registry,
                                                     .denied = p->denied});
 }
@@ -374,6 +377,7 @@ static void make_router(struct pipeline *p)
                                                     .store = o->store,
                                                     .server = o->server,
                                                     .known = p->known,
+                                                    .group = p->reads,
                                                     .reader = p->reader,
                                                     .builder = p->builder,
                                                     .wanted = p->wanted,

@@ -33,6 +33,7 @@ struct pipeline {
     char *topic, *start_at, *uuid, *day_zone;
     struct start_point start;
     struct known_server *known;
+    struct mysql_group *reads; /* of the threads that pipeline_join() joins */
     struct wanted_versions *wanted;
     struct handoff *handoff;
     struct progress *progress;

@@ -130,8 +130,9 @@ struct grace_period *pipeline_grace_period(struct pipeline *p,
                                            struct str index) RETURNS_NONNULL;
 /* See cascades_wait_for(). */
 bool pipeline_cascades_wait_for(struct pipeline *p, struct str index);
-/* See cascades_stay(), cascades_oldest_ms() and cascades_touch(). */
+/* See cascades_stay(), cascades_may_stay(), cascades_oldest_ms() and cascades_touch(). */
 size_t pipeline_gone_stay(struct pipeline *p, struct str index);
+bool pipeline_gone_may_stay(struct pipeline *p);
 int64_t pipeline_gone_oldest_ms(struct pipeline *p, struct str alias);
 void pipeline_touch_gone(struct pipeline *p, struct str index, struct dirty_set *t);
 /* Somebody else has stored fan-out jobs for the topic: look now. */
@@ -253,5 +254,7 @@ struct pipeline_status {
     struct err no_days;     /* why its midnights are not kept; ERR_NONE: they are */
 };
 void pipeline_status(struct pipeline *p, struct pipeline_status *out);
+/* The same for who looks by itself, and wakes nobody: see saver_glance(). */
+void pipeline_glance(struct pipeline *p, struct pipeline_status *out);
 
 #endif

@@ -63,8 +63,10 @@ void router_disconnect(struct router *r)
 
 static bool connect(struct router *r, struct err *err)
 {
-    return r->meta != NULL ||
-           known_server_open(r->opt.known, &r->opt.server->options, &r->meta, err);
+    struct mysql_options at = r->opt.server->options;
+
+    at.group = r->opt.group;
+    return r->meta != NULL || known_server_open(r->opt.known, &at, &r->meta, err);
 }
 
 /* Ask twice: a connection that was idle for long may be closed. */

@@ -23,6 +23,7 @@ struct wanted_versions;
 struct builder;
 struct ddl;
 struct known_server;
+struct mysql_group;
 struct read_position;
 struct router;
 struct server_access;
@@ -37,6 +38,7 @@ struct router_options { /* all borrowed */
     struct store *store;
     struct server_access *server;
     struct known_server *known;
+    struct mysql_group *group; /* ends reads of schemas; NULL if none */
     struct read_position *reader;
     struct builder *builder;
     struct wanted_versions *wanted;

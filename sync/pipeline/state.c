@@ -43,6 +43,11 @@ size_t pipeline_gone_stay(struct pipeline *p, struct str index)
     return cascades_stay(p->cascades, index);
 }
 
+bool pipeline_gone_may_stay(struct pipeline *p)
+{
+    return cascades_may_stay(p->cascades);
+}
+
 int64_t pipeline_gone_oldest_ms(struct pipeline *p, struct str alias)
 {
     return cascades_oldest_ms(p->cascades, alias);
@@ -266,12 +271,12 @@ static double rate_of(struct pipeline *p, const struct builder_status *b)
     return rate;
 }
 
-void pipeline_status(struct pipeline *p, struct pipeline_status *out)
+static void put_status(struct pipeline *p, const struct saver_status *from,
+                       struct pipeline_status *out)
 {
-    struct saver_status saved;
+    const struct saver_status saved = *from;
     const struct ticket_counters *c = progress_counters(p->progress);
 
-    saver_status(p->saver, &saved);
     *out = (struct pipeline_status){
         .source = source_status(p->source),
         .builder = builder_status(p->builder),
@@ -298,4 +303,20 @@ void pipeline_status(struct pipeline *p, struct pipeline_status *out)
     for (size_t i = 0; i < N_OUTCOMES; i++)
         out->changes_done[i] = __atomic_load_n(&c->done[i], __ATOMIC_RELAXED);
     out->rate = rate_of(p, &out->builder);
+}
+
+void pipeline_status(struct pipeline *p, struct pipeline_status *out)
+{
+    struct saver_status saved;
+
+    saver_status(p->saver, &saved);
+    put_status(p, &saved, out);
+}
+
+void pipeline_glance(struct pipeline *p, struct pipeline_status *out)
+{
+    struct saver_status saved;
+
+    saver_glance(p->saver, &saved);
+    put_status(p, &saved, out);
 }

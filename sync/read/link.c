@@ -48,6 +48,7 @@ static bool connect(struct read_link *l, struct server_access *server, struct er
 
     struct mysql_options at = server->options;
 
+    at.group = l->opt.group;
     if (l->opt.watchdog != NULL)
         at.read_timeout_s = STALL_WATCHDOG_READ_S;
     if (server->replica ? !mysql_conn_open(&l->conn, &at, err)

@@ -18,6 +18,7 @@
 
 struct known_server;
 struct mysql_conn;
+struct mysql_group;
 struct stall_watchdog;
 struct read_position;
 struct server_access;
@@ -31,6 +32,7 @@ struct read_link_options { /* all borrowed */
     struct stop *stop;
     int64_t timeout_ms;              /* how long to wait until what we read is visible there */
     struct stall_watchdog *watchdog; /* of the thread; NULL: wait a minute for each answer */
+    struct mysql_group *group;       /* ends the reads of the thread; NULL if none */
     uint64_t *statements;            /* atomic: counts all statements run; may be NULL */
 };
 

@@ -56,6 +56,7 @@ static bool take_peer(struct read_links *l, struct foreign_link *f, struct err *
                                          .stop = l->own.opt.stop,
                                          .timeout_ms = l->own.opt.timeout_ms,
                                          .watchdog = l->own.opt.watchdog,
+                                         .group = l->own.opt.group,
                                          .statements = l->own.opt.statements}};
     return true;
 }

@@ -132,6 +132,7 @@ void rig_wait_let_go(struct rig *r); /* held no more, without an event */
 void rig_wait_events(struct rig *r, enum delivery_event what, size_t n); /* or more */
 void rig_wait_partly(struct rig *r);
 void rig_wait_requests(struct rig *r, uint64_t n);
+void rig_wait_failed(struct rig *r, uint64_t n); /* or more requests */
 void rig_wait_burying(struct rig_dead *dead);
 void rig_wait_held_bytes(struct rig *r, size_t n);
 void rig_wait_cleared(struct rig *r, size_t n);

@@ -117,6 +117,11 @@ void rig_wait_requests(struct rig *r, uint64_t n)
     WAIT_UNTIL(fake_search_requests(r->fake) >= n);
 }
 
+void rig_wait_failed(struct rig *r, uint64_t n)
+{
+    WAIT_UNTIL(delivery_status(r->delivery).requests_failed >= n);
+}
+
 void rig_wait_burying(struct rig_dead *dead)
 {
     WAIT_UNTIL(__atomic_load_n(&dead->is_burying, __ATOMIC_RELAXED));

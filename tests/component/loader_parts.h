@@ -30,6 +30,6 @@ struct schema *loader_find_schema(void *ctx, struct str topic, struct str databa
 /* The plan of one of the tables; unref it. */
 struct plan *loader_compile(const char *table);
 
-extern const struct test_part loader_roots;
+extern const struct test_part loader_delayed, loader_roots;
 
 #endif

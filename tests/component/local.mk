@@ -37,6 +37,7 @@ delivery_tests = \
 	%D%/test_delivery_bad_documents \
 	%D%/test_delivery_bad_day \
 	%D%/test_stored_deletes \
+	%D%/test_fill_chunk \
 	%D%/test_signed \
 	%D%/test_delivery_statistics \
 	%D%/test_delivery_routed
@@ -57,6 +58,7 @@ tests_component_test_delivery_purge_LDADD         = $(delivery_rig_ldadd)
 tests_component_test_delivery_statistics_LDADD    = $(delivery_rig_ldadd)
 tests_component_test_delivery_entries_LDADD       = $(delivery_rig_ldadd)
 tests_component_test_delivery_fuse_LDADD          = $(delivery_rig_ldadd)
+tests_component_test_fill_chunk_LDADD     = libdeliveryrig.a $(LDADD)
 tests_component_test_stored_deletes_LDADD = libdeliveryrig.a $(LDADD)
 tests_component_test_engines_LDADD                = $(delivery_rig_ldadd)
 tests_component_test_signed_LDADD                 = $(delivery_rig_ldadd)
@@ -82,7 +84,7 @@ component_tests = \
 	%D%/test_survey \
 	%D%/test_transport
 tests_component_test_buckets_SOURCES = %D%/test_buckets.c %D%/bucket_rig.c %D%/bucket_rig.h
-tests_component_test_loader_SOURCES  = %D%/test_loader.c %D%/loader_parts.h %D%/loader_roots.c
+tests_component_test_loader_SOURCES  = %D%/test_loader.c %D%/loader_parts.h %D%/loader_delayed.c %D%/loader_roots.c
 tests_component_test_transport_SOURCES = %D%/test_transport.c %D%/transport_trouble.c %D%/transport_rig.h
 
 # The program itself, with nothing beside it.
@@ -94,13 +96,18 @@ TESTS      += %D%/test_binlog_live.tap
 EXTRA_DIST += %D%/test_binlog_live.tap %D%/binlog_live.sh
 
 # The web server over a coordinator that does nothing.
-check_PROGRAMS += %D%/test_web %D%/test_web_door %D%/test_web_port %D%/test_web_shared
-TESTS          += %D%/test_web %D%/test_web_door %D%/test_web_port %D%/test_web_shared
+check_PROGRAMS += %D%/test_web %D%/test_web_door %D%/test_web_port %D%/test_web_shared %D%/test_web_stream \
+	%D%/test_web_tls %D%/test_web_words
+TESTS          += %D%/test_web %D%/test_web_door %D%/test_web_port %D%/test_web_shared %D%/test_web_stream \
+	%D%/test_web_tls %D%/test_web_words
 EXTRA_DIST     += %D%/web_rig.h
 tests_component_test_web_LDADD      = $(web_fake_ldadd)
 tests_component_test_web_door_LDADD = $(web_fake_ldadd)
 tests_component_test_web_port_LDADD = $(web_fake_ldadd)
+tests_component_test_web_tls_LDADD = $(web_fake_ldadd)
+tests_component_test_web_words_LDADD = $(web_fake_ldadd)
 tests_component_test_web_shared_LDADD = $(web_fake_ldadd)
+tests_component_test_web_stream_LDADD = $(web_fake_ldadd)
 
 check_PROGRAMS += $(component_tests)
 TESTS          += $(component_tests:=.tap)
@@ -116,8 +123,8 @@ store_tests = \
 check_PROGRAMS += %D%/test_store %D%/test_store_faults %D%/test_store_log
 TESTS          += $(store_tests)
 EXTRA_DIST     += $(store_tests) %D%/store_v1.sqlite.sql %D%/store_v1.mysql.sql
-tests_component_test_store_SOURCES      = %D%/test_store.c %D%/store_builds.c %D%/store_snapshot.c %D%/store_whole_table.c %D%/store_midnights.c %D%/store_retired.c %D%/store_turns.c %D%/store_fan_outs.c %D%/store_gone.c %D%/store_kept_searches.c %D%/store_owned.c %D%/store_purged.c \
-	%D%/store_build_log.c %D%/store_letters.c %D%/store_followed.c %D%/store_told.c %D%/store_wishes.c \
+tests_component_test_store_SOURCES      = %D%/test_store.c %D%/store_builds.c %D%/store_snapshot.c %D%/store_whole_table.c %D%/store_midnights.c %D%/store_audit.c %D%/store_retired.c %D%/store_turns.c %D%/store_fan_outs.c %D%/store_gone.c %D%/store_kept_searches.c %D%/store_owned.c %D%/store_purged.c \
+	%D%/store_build_log.c %D%/store_letters.c %D%/store_followed.c %D%/store_told.c %D%/store_wishes.c %D%/store_words.c \
 	%D%/store_parts.h
 tests_component_test_store_LDADD        = libstorerig.a $(LDADD)
 tests_component_test_store_faults_LDADD = libstorerig.a $(LDADD)

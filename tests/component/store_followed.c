@@ -156,6 +156,16 @@ static bool end_pause(void)
     return store_delete_value(f.s, STR("pause/topic/shop"), NULL, &f.err);
 }
 
+static bool add_token(void)
+{
+    return store_put_value(f.s, STR("access/token/1"), STR("{}"), &f.err);
+}
+
+static bool delete_user(void)
+{
+    return store_delete_value(f.s, STR("access/user/anna"), NULL, &f.err);
+}
+
 static bool set_delivery(void)
 {
     return store_put_value(f.s, STR("delivery/settings"), STR("{}"), &f.err);
@@ -211,6 +221,8 @@ static const struct step raising[] = {
     {"a rebuild is wished no more", end_rebuild},
     {"a topic pauses", pause_topic},
     {"a pause ends", end_pause},
+    {"a token is added", add_token},
+    {"a user is removed", delete_user},
     {"delivery is set", set_delivery},
     {"a definition waits for a build", note_pending},
     {"a topic is reset", reset_topic},

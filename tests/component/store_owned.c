@@ -5,6 +5,7 @@
 #include "tests/component/store_parts.h"
 
 #include "src/base/buf.h"
+#include "src/store/audit.h"
 #include "src/store/build_log.h"
 #include "src/store/core.h"
 #include "src/store/later/fan_out.h"
@@ -20,6 +21,7 @@
 #include "src/store/turn.h"
 #include "src/store/waiting.h"
 #include "src/store/wish.h"
+#include "src/store/words/words.h"
 
 #include <ctype.h>
 #include <pthread.h>
@@ -188,6 +190,14 @@ static bool call_keep_value(struct err *err)
     return done;
 }
 
+static bool call_put_first_value(struct err *err)
+{
+    bool is_first;
+
+    return store_put_first_value(f.s, STR("shards/"), STR("shards/orders_v1"), STR("x"),
+                                 &is_first, err);
+}
+
 static bool call_save_checkpoint(struct err *err)
 {
     const struct stored_checkpoint cp = some_checkpoint(5);
@@ -248,6 +258,20 @@ static bool call_put_dead_letters(struct err *err)
     letters[1].topic = TOPIC;
     return store_put_dead_letters(f.s, letters, 2, err);
 }
+
+static bool call_add_audit(struct err *err)
+{
+    return store_add_audit(f.s, &(struct stored_audit){.what = STR("w")}, err);
+}
+
+static const struct str a_word = {"w", 1};
+static const struct word_order a_word_order = {.list = {"ext", 3}, .words = &a_word, .n = 1};
+static struct words_done words_done;
+
+CALL(add_words, &a_word_order, &words_done, err)
+CALL(publish_words, &a_word_order, &words_done, err)
+CALL(delete_words, &a_word_order, &words_done, err)
+CALL(change_word, STR("ext"), STR("w"), STR("x"), err)
 
 static bool call_add_log(struct err *err)
 {
@@ -366,6 +390,7 @@ static const struct {
     {"put_value", call_put_value, OWNER},
     {"delete_value", call_delete_value, OWNER},
     {"keep_value", call_keep_value, OWNER},
+    {"put_first_value", call_put_first_value, OWNER},
     {"save_checkpoint", call_save_checkpoint, OWNER},
     {"new_version", call_new_version, OWNER},
     {"set_version_start", call_set_version_start, OWNER},
@@ -434,8 +459,13 @@ static const struct {
     {"prune_snapshots", call_prune_snapshots, ANYBODY},   /* by their age alone */
     {"drop_tombstones", call_drop_tombstones, ANYBODY},   /* by their age alone */
     {"date_history", call_date_history, ANYBODY},         /* fills in what is missing */
+    {"add_audit", call_add_audit, ANYBODY},               /* adds only */
     {"add_log", call_add_log, ANYBODY},                   /* adds only */
-    {"save_effects", call_save_effects, ANYBODY},         /* the first of a revision wins */
+    {"add_words", call_add_words, ANYBODY},               /* of no topic, as the next ones */
+    {"publish_words", call_publish_words, ANYBODY},
+    {"change_word", call_change_word, ANYBODY},
+    {"delete_words", call_delete_words, ANYBODY},
+    {"save_effects", call_save_effects, ANYBODY}, /* the first of a revision wins */
     {"save_definitions", call_save_definitions, ANYBODY},
 };
 
@@ -493,23 +523,11 @@ static void look_at_header(const char *name)
 
 static void every_call_of_the_headers_is_known(void **state)
 {
-    static const char *const headers[] = {"store",
-                                          "later/midnight",
-                                          "later/snapshot",
-                                          "build_log",
-                                          "change",
-                                          "owned",
-                                          "later/fan_out",
-                                          "later/gone",
-                                          "later/kept_search",
-                                          "later/purged",
-                                          "reset",
-                                          "retired",
-                                          "told",
-                                          "turn",
-                                          "waiting",
-                                          "wish",
-                                          "later/whole_table"};
+    static const char *const headers[] = {
+        "store",        "audit", "later/midnight",    "later/snapshot", "build_log",
+        "change",       "owned", "later/fan_out",     "later/gone",     "later/kept_search",
+        "later/purged", "reset", "retired",           "told",           "turn",
+        "waiting",      "wish",  "later/whole_table", "words/words"};
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(headers); i++)

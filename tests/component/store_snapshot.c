@@ -3,10 +3,13 @@
 
 #include "tests/component/store_parts.h"
 
+#include "src/base/buf.h"
+#include "src/store/core.h"
 #include "src/store/later/snapshot.h"
 #include "src/store/retired.h"
 #include "src/store/store.h"
 
+#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -348,7 +351,65 @@ static void leads_go_with_their_version(void **state)
     assert_int_equal(n, 0);
     ok(store_count_snapshots(f.s, f.a, &counts, &n, &f.err));
     assert_int_equal(n, 1);
-    assert_int_equal(counts[0].n, 2);
+    assert_int_equal(counts[0].n_waiting, 2);
+}
+
+static void those_that_wait_or_are_run_are_counted_by_table(void **state)
+{
+    const struct snapshot_change c = a_change("update", "1", "k");
+    struct snapshot_put other = {.table = STR("shop.product"), .now_ms = 3 * DAY_MS};
+    struct snapshot_count *counts;
+    size_t n;
+
+    (void)state;
+    begin();
+    other.owner = owner;
+    put("update", "7", "k");
+    put("update", "8", "k");
+    (void)take("shop.label");
+    put_at(&c, 1, 2 * DAY_MS);
+    ok(store_put_snapshots(f.s, &other, &c, 1, &f.err));
+    ok(store_count_snapshots(f.s, f.a, &counts, &n, &f.err));
+    assert_int_equal(n, 2);
+    same(counts[0].topic, STR("shop"));
+    same(counts[0].table, LABEL);
+    assert_int_equal(counts[0].n_waiting, 1);
+    assert_int_equal(counts[0].n_running, 2);
+    assert_int_equal(counts[0].oldest_ms, 2 * DAY_MS);
+    same(counts[1].table, STR("shop.product"));
+    assert_int_equal(counts[1].n_waiting, 1);
+    assert_int_equal(counts[1].n_running, 0);
+    assert_int_equal(counts[1].oldest_ms, 3 * DAY_MS);
+}
+
+/* Three hundred times three hundred. */
+static void put_very_many(void)
+{
+    close_store();
+    sql_beside("INSERT INTO snapshot (topic, table_name, op, row_id, day, status, run, version,"
+               " row_json, created_ms, updated_ms) WITH RECURSIVE n(i) AS"
+               " (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 299)"
+               " SELECT 'shop', 'shop.label', 'update', x.i * 300 + y.i, '2026-11-27', 'init',"
+               " 0, 1, '', 1, 1 FROM n x, n y");
+    reopen();
+}
+
+/* SQLite's cache may have 2,000 KiB; to sort them all takes 10 MiB. */
+static void to_count_very_many_needs_no_memory_for_each(void **state)
+{
+    struct snapshot_count *counts;
+    size_t n;
+
+    (void)state;
+    put_very_many();
+    (void)sqlite3_memory_highwater(1);
+
+    const sqlite3_int64 before = sqlite3_memory_used();
+
+    ok(store_count_snapshots(f.s, f.a, &counts, &n, &f.err));
+    assert_int_equal(n, 1);
+    assert_int_equal(counts[0].n_waiting, 90000);
+    assert_true(sqlite3_memory_highwater(0) - before < 3 << 20);
 }
 
 static void an_earlier_owner_puts_and_takes_nothing(void **state)
@@ -377,12 +438,23 @@ static size_t load_parts(struct stored_job **out)
     return n;
 }
 
+static uint64_t count_terms(void)
+{
+    static const char sql[] = "SELECT COUNT(*) FROM term WHERE thing LIKE 'job/%'";
+    uint64_t n = 0;
+
+    ok(store_begin(f.s, &f.err) &&
+       store_end(f.s, store_select_number(f.s, sql, NO_BINDS, &n, NULL, &f.err), &f.err));
+    return n;
+}
+
 static void parts_are_put_with_the_page_and_go_with_the_run(void **state)
 {
     struct stored_job parts[3], *list;
     const struct snapshot_release what = {.parts = parts, .n_parts = 3};
     struct snapshot_run r;
-    uint64_t term;
+    struct buf keys = {0};
+    uint64_t term, id;
     bool taken;
 
     (void)state;
@@ -395,13 +467,18 @@ static void parts_are_put_with_the_page_and_go_with_the_run(void **state)
                                        .table = STR("shop.orders"),
                                        .version = 1,
                                        .state = STR("init"),
-                                       .parameters = STR("{}")};
+                                       .parameters = STR("{}"),
+                                       .keys = ODD};
     parts[1].version = 2; /* there is no such version */
     r.after_id = 1;
     ok(store_release_snapshots(f.s, &owner, &r, &what, &f.err));
     assert_int_equal(load_parts(&list), 2);
     assert_int_equal(list[0].bucket, 1);
     assert_int_equal(list[1].bucket, 2);
+    id = list[0].id;
+    assert_int_equal(list[0].keys.len, 0); /* each list of jobs would load them */
+    ok(store_load_part_keys(f.s, list[0].id, &keys, &f.err));
+    same(buf_str(&keys), ODD);
     ok(store_delete_jobs(f.s, STR("orders"), 1, &f.err)); /* of builds */
     ok(store_release_snapshots(f.s, &owner, &r, &what, &f.err));
     assert_int_equal(load_parts(&list), 4);
@@ -409,8 +486,12 @@ static void parts_are_put_with_the_page_and_go_with_the_run(void **state)
     assert_true(taken);
     ok(store_take_bucket(f.s, &list[2], STR("{\"node\":\"b\"}"), &term, &taken, &f.err));
     assert_false(taken);
+    assert_int_equal(count_terms(), 1);
     end(&r);
     assert_int_equal(load_parts(&list), 0);
+    assert_int_equal(count_terms(), 0);
+    refused(store_load_part_keys(f.s, id, &keys, &f.err), ERR_STOP);
+    buf_free(&keys);
 }
 
 static const struct CMUnitTest tests[] = {
@@ -425,6 +506,8 @@ static const struct CMUnitTest tests[] = {
     STORE_TEST(one_alone_stays_as_it_is),
     STORE_TEST(one_that_is_marked_as_done_leads_nowhere_and_goes_after_its_time),
     STORE_TEST(leads_go_with_their_version),
+    STORE_TEST(those_that_wait_or_are_run_are_counted_by_table),
+    STORE_TEST(to_count_very_many_needs_no_memory_for_each),
     STORE_TEST(an_earlier_owner_puts_and_takes_nothing),
 };
 

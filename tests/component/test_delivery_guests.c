@@ -8,6 +8,7 @@
 
 #include "tests/unit/unit.h"
 
+#include "src/base/clock.h"
 #include "src/base/log.h"
 #include "src/base/thread.h"
 #include "sync/delivery/delivery.h"
@@ -27,13 +28,14 @@
 #define SLOW_MS    150
 #define LIVE       1000000 /* ids of the stream */
 #define N_REQUESTS 8       /* in so many the most at a time would show */
+#define BUSY_MS    600000  /* while other tests keep the machine busy, any engine is slow */
 
 /* A build that fills the queues until it is told to end. */
 struct fill {
     struct rig *rig;
     pthread_t thread;
-    char text[1001];
-    bool is_end; /* atomic */
+    char text[8001]; /* few to a request, as the fill itself must not be the limit */
+    bool is_end;     /* atomic */
 };
 
 static void *fill(void *arg)
@@ -82,7 +84,9 @@ static unsigned at_once(struct rig *r)
 
 static void wait_at_once(struct rig *r, unsigned n)
 {
-    for (int i = 0; i < 1000; i++) /* on a busy machine the engine is slow by itself at times */
+    const int64_t until_ms = clock_mono_ms() + BUSY_MS;
+
+    while (clock_mono_ms() < until_ms)
         if (at_once(r) == n)
             return;
     fail_msg("never %u requests at a time", n);

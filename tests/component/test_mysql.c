@@ -3,6 +3,7 @@
 #include "tests/component/server.h"
 
 #include "src/base/buf.h"
+#include "src/mysql/group.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -302,6 +303,49 @@ static void an_interrupt_wakes_a_waiting_statement(void **state)
     mysql_conn_close(c);
 }
 
+static void *end_soon(void *arg)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+    mysql_group_end(arg);
+    return NULL;
+}
+
+static struct mysql_conn *open_in(struct mysql_group *g)
+{
+    struct mysql_options opt = server_options();
+    struct mysql_conn *c = NULL;
+    struct err err = {0};
+
+    opt.group = g;
+    if (!mysql_conn_open(&c, &opt, &err))
+        assert_int_equal(err.kind, ERR_STOP);
+    return c;
+}
+
+static void the_end_of_a_group_wakes_all_that_wait_in_it_and_lets_no_other_one_in(void **state)
+{
+    struct mysql_group *g = mysql_group_new();
+    struct mysql_conn *gone = open_in(g), *waits = open_in(g), *idle = open_in(g),
+                      *apart = open_in(NULL);
+    struct err err = {0};
+    pthread_t thread;
+
+    (void)state;
+    mysql_conn_close(gone);
+    assert_int_equal(pthread_create(&thread, NULL, end_soon, g), 0);
+    assert_false(mysql_conn_exec(waits, STR("SELECT SLEEP(30)"), &err));
+    assert_int_equal(err.kind, ERR_STOP);
+    pthread_join(thread, NULL);
+    assert_false(mysql_conn_exec(idle, STR("SELECT 1"), &err));
+    assert_int_equal(err.kind, ERR_STOP);
+    assert_true(mysql_conn_exec(apart, STR("SELECT 1"), &err));
+    assert_null(open_in(g));
+    mysql_conn_close(waits);
+    mysql_conn_close(idle);
+    mysql_conn_close(apart);
+    mysql_group_free(g);
+}
+
 static void silence_ends_at_the_read_timeout(void **state)
 {
     struct mysql_options opt = server_options();
@@ -532,6 +576,7 @@ int main(void)
         cmocka_unit_test(lock_waits_and_deadlocks_are_to_be_tried_again),
         cmocka_unit_test(a_killed_session_is_to_be_tried_again_and_stays_closed),
         cmocka_unit_test(an_interrupt_wakes_a_waiting_statement),
+        cmocka_unit_test(the_end_of_a_group_wakes_all_that_wait_in_it_and_lets_no_other_one_in),
         cmocka_unit_test(silence_ends_at_the_read_timeout),
         cmocka_unit_test(a_refused_login_says_where_and_what_to_do),
         cmocka_unit_test(tls_is_verified),

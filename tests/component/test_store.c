@@ -64,6 +64,37 @@ static void a_value_that_is_kept_is_that_of_whoever_came_first(void **state)
     buf_free(&second);
 }
 
+static bool is_first(const char *prefix, const char *name, const char *value)
+{
+    bool is = false;
+
+    ok(store_put_first_value(f.s, str_from(prefix), str_from(name), str_from(value), &is,
+                             &f.err));
+    return is;
+}
+
+static void a_value_is_the_first_of_its_prefix_once(void **state)
+{
+    struct stored_value *all;
+    size_t n;
+
+    (void)state;
+    ok(store_put_value(f.s, STR("first"), STR("x"), &f.err));
+    ok(store_put_value(f.s, STR("first0"), STR("x"), &f.err));
+    assert_true(is_first("first/", "first/anna", "1"));
+    reopen();
+    assert_false(is_first("first/", "first/anna", "2"));
+    assert_false(is_first("first/", "first/bert", "1"));
+    ok(store_load_values(f.s, f.a, STR("first/"), &all, &n, &f.err));
+    assert_int_equal(n, 1);
+    same(all[0].name, STR("first/anna"));
+    same(all[0].content, STR("1"));
+    ok(store_delete_value(f.s, STR("first/anna"), NULL, &f.err));
+    assert_true(is_first("first/", "first/bert", "3"));
+    ok(store_delete_value(f.s, STR("first/bert"), NULL, &f.err));
+    ok(store_delete_value(f.s, STR("first0"), NULL, &f.err));
+}
+
 static void definitions_change_only_from_the_revision_they_were_read_at(void **state)
 {
     const struct stored_definition defs[] = {
@@ -378,6 +409,7 @@ int main(int argc, char **argv)
         STORE_TEST(terms_rise_and_the_value_is_kept),
         STORE_TEST(values_come_back_byte_for_byte),
         STORE_TEST(a_value_that_is_kept_is_that_of_whoever_came_first),
+        STORE_TEST(a_value_is_the_first_of_its_prefix_once),
         STORE_TEST(definitions_change_only_from_the_revision_they_were_read_at),
         STORE_TEST(a_password_opens_only_for_the_servers_that_it_was_sealed_for),
         STORE_TEST(a_checkpoint_comes_back_whole),
@@ -392,6 +424,7 @@ int main(int argc, char **argv)
     static const struct test_part own = {tests, ARRAY_LEN(tests)};
     const struct test_part *const parts[] = {&own,
                                              &store_midnights,
+                                             &store_audit,
                                              &store_snapshots,
                                              &store_whole_tables,
                                              &store_build_log,
@@ -405,6 +438,7 @@ int main(int argc, char **argv)
                                              &store_owned,
                                              &store_purged,
                                              &store_wishes,
+                                             &store_words,
                                              &store_told,
                                              &store_followed};
     size_t n;

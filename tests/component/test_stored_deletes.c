@@ -7,6 +7,7 @@
 #include "tests/unit/unit.h"
 
 #include "rebalance/build/stored_deletes.h"
+#include "src/base/clock.h"
 #include "src/base/thread.h"
 #include "src/store/store.h"
 #include "sync/delivery/delivery.h"
@@ -185,6 +186,49 @@ static void what_was_given_up_begins_anew(void **state)
     rig_check_gone(r, 1);
 }
 
+/* The whole takes longer than a caller waits for one that is taken. */
+static void deletes_are_repeated_for_as_long_as_more_are_taken(void **state)
+{
+    enum { N = 12000, IDLE_MS = 2000 };
+    static char ids[N][8];
+    static struct stored_tombstone t[N];
+    struct bench *b = *state;
+    struct rig *r = b->rig;
+    struct stored_deletes *d;
+    const int64_t began_ms = clock_mono_ms();
+
+    rig_start(r, NULL);
+    for (size_t i = 0; i < N; i++) {
+        snprintf(ids[i], sizeof(ids[0]), "%zu", i);
+        t[i] = (struct stored_tombstone){
+            .index = STR("orders_v2"), .id = str_from(ids[i]), .version = 12, .at_ms = 1};
+    }
+    store_deletes(b, t, N);
+    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_ANSWER, .delay_ms = 250});
+    d = stored_deletes_new(b->store, r->delivery, "orders_v2", 1);
+    assert_true(stored_deletes_repeat(d, r->target, &b->stop, IDLE_MS, &b->err));
+    assert_true(clock_mono_ms() - began_ms > IDLE_MS);
+    stored_deletes_free(d);
+}
+
+static void an_index_that_takes_no_deletes_is_not_waited_for(void **state)
+{
+    static const struct stored_tombstone t = {
+        .index = {"orders_v2", 9}, .id = {"1", 1}, .version = 12, .at_ms = 1};
+    struct bench *b = *state;
+    struct rig *r = b->rig;
+    struct stored_deletes *d;
+
+    rig_start(r, NULL);
+    store_deletes(b, &t, 1);
+    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_STATUS, .status = 503});
+    d = stored_deletes_new(b->store, r->delivery, "orders_v2", 1);
+    assert_false(stored_deletes_repeat(d, r->target, &b->stop, 100, &b->err));
+    assert_int_equal(b->err.kind, ERR_RETRY);
+    stored_deletes_free(d);
+    fake_search_clear_rules(r->fake);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -194,6 +238,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_row_that_came_back_stays, set_up, tear_down),
         cmocka_unit_test_setup_teardown(of_many_deletes_none_is_left_out, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_was_given_up_begins_anew, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(deletes_are_repeated_for_as_long_as_more_are_taken,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_index_that_takes_no_deletes_is_not_waited_for,
+                                        set_up, tear_down),
     };
 
     return cmocka_run_group_tests_name("stored_deletes", tests, NULL, NULL);

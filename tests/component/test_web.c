@@ -13,6 +13,8 @@ static void each_route_calls_the_coordinator_with_its_arguments(void **state)
         int status;
     } cases[] = {
         {"GET /api/v1/status", NULL, "status", 200},
+        {"GET /api/v1/history", NULL, "history  1", 200},
+        {"GET /api/v1/history?topic=shop&hours=24", NULL, "history shop 24", 200},
         {"GET /api/v1/doctor", NULL, "doctor", 200},
         {"GET /api/v1/export", NULL, "export", 200},
         {"POST /api/v1/apply",
@@ -59,6 +61,13 @@ static void each_route_calls_the_coordinator_with_its_arguments(void **state)
         {"GET /api/v1/reports", "", "list_reports", 200},
         {"GET /api/v1/reports/12", "", "get_report 12", 200},
         {"GET /api/v1/tables/shop.orders/mapping", NULL, "mapping shop.orders", 200},
+        {"POST /api/v1/tables/shop.orders/mapping",
+         "{\"files\":[{\"name\":\"a\",\"text\":\"b\",\"folder\":\"c\"}]}",
+         "mapping shop.orders of 1 files: a b", 200},
+        {"POST /api/v1/tables/shop.orders/explain",
+         "{\"key\":\"4,2\",\"files\":[{\"name\":\"a\",\"text\":\"b\",\"folder\":\"c\"}],"
+         "\"variables\":{\"A\":\"b\"}}",
+         "explain shop.orders 4,2 of 1 files: a b", 200},
         {"POST /api/v1/tables/shop.orders/index", NULL,
          "index create shop.orders rate=0 chunk=0 buckets=0/column nodes=0"
          " take=00 hold=0 keep=-1 verify=-",
@@ -145,6 +154,7 @@ static void each_route_calls_the_coordinator_with_its_arguments(void **state)
         {"POST /api/v1/drain", "{\"timeout_ms\":0}", "drain all 0", 200},
         {"POST /api/v1/drain", "{\"worker\":3,\"timeout_ms\":500}", "drain 3 500", 200},
         {"POST /api/v1/drain/cancel", NULL, "drain cancel", 200},
+        {"POST /api/v1/drain/cancel", "{}", "drain cancel", 200},
         {"GET "
          "/api/v1/dead-letters?topic=t&table=a.b&index=i&reason=mapper&after=5&limit=7&body="
          "true",
@@ -169,6 +179,8 @@ static void each_route_calls_the_coordinator_with_its_arguments(void **state)
         {"POST /api/v1/delayed/run", "{\"table\":\"shop.label\"}",
          "delayed run topic= table=shop.label ids=0", 200},
         {"POST /api/v1/delayed/run", "{\"all\":true}", "delayed run topic= table= ids=0", 200},
+        {"POST /api/v1/delayed/run", "{\"ids\":[7],\"dry_run\":true}",
+         "delayed cost topic= table= ids=1", 200},
         {"POST /api/v1/delayed/done", "{\"ids\":[7,8]}", "delayed done topic= table= ids=2",
          200},
         {"POST /api/v1/dead-letters/discard", "{\"all\":true}",
@@ -239,6 +251,10 @@ static void a_request_that_cannot_be_says_why_and_calls_nothing(void **state)
         {"GET /api/v1/dead-letters?colour=red", NULL, 400, "colour"},
         {"DELETE /api/v1/tables/a/versions/0", NULL, 400, "whole number from 1"},
         {"POST /api/v1/apply", "{\"files\":[]}", 400, "1 to 1000 files"},
+        {"POST /api/v1/tables/a/mapping", "{}", 400, "1 to 1000 files"},
+        {"POST /api/v1/tables/a/explain",
+         "{\"files\":[{\"name\":\"a\",\"text\":\"b\",\"folder\":\"c\"}]}", 400, "which row?"},
+        {"POST /api/v1/tables/a/explain", "{\"key\":7}", 400, "must be a string"},
         {"POST /api/v1/apply", "{\"files\":[7]}", 400, "must be an object"},
         {"POST /api/v1/apply", "{\"files\":[{\"name\":7}]}", 400, "must be a string"},
         {"POST /api/v1/apply", "[1,", 400, "not a JSON object"},
@@ -247,6 +263,9 @@ static void a_request_that_cannot_be_says_why_and_calls_nothing(void **state)
         {"POST /api/v1/tables/a/index", "{\"rate\":-3}", 400, "whole number"},
         {"PATCH /api/v1/tables/a/index", "{}", 400, "nothing to set"},
         {"POST /api/v1/dead-letters/discard", "{}", 400, "which ones?"},
+        {"GET /api/v1/delayed?op=replace", NULL, 400, "`op` is one of: insert, update"},
+        {"GET /api/v1/delayed?status=waits", NULL, 400, "`status` is one of: init"},
+        {"GET /api/v1/delayed?day=yesterday", NULL, 400, "`day` is a day as 2026-11-27"},
         {"POST /api/v1/delayed/run", "{}", 400, "which ones?"},
         {"POST /api/v1/delayed/run", "{\"all\":true,\"ids\":[1]}", 400, "which ones?"},
         {"POST /api/v1/delayed/done", "{\"ids\":[0]}", 400, "numbers of snapshots"},
@@ -261,6 +280,92 @@ static void a_request_that_cannot_be_says_why_and_calls_nothing(void **state)
         assert_int_equal(ask_socket(f, cases[i].head, cases[i].body, &answer), cases[i].status);
         assert_has(answer, cases[i].text);
         assert_has(answer, "Content-Type: application/problem+json");
+        assert_string_equal(fake_coordinator.call, "");
+    }
+    buf_free(&answer);
+}
+
+/* With one more line in the head. */
+static int ask_with(const struct fixture *f, const char *head, const char *field,
+                    const char *body, struct buf *answer)
+{
+    struct buf text = {0};
+
+    buf_printf(&text, "%s HTTP/1.1\r\nHost: localhost\r\n%s\r\n", head, field);
+    if (body != NULL)
+        buf_printf(&text, "Content-Type: application/json\r\nContent-Length: %zu\r\n",
+                   strlen(body));
+    buf_printf(&text, "\r\n%s", body != NULL ? body : "");
+
+    const int status = talk(connect_unix(f->socket), buf_str(&text), answer);
+
+    buf_free(&text);
+    return status;
+}
+
+#define FILES "{\"files\":[{\"name\":\"a\",\"text\":\"b\",\"folder\":\"c\"}]}"
+
+static void
+a_change_of_definitions_is_asked_for_with_the_revision_that_its_sender_saw(void **state)
+{
+    static const struct {
+        const char *head, *field, *body, *call;
+    } cases[] = {
+        {"POST /api/v1/apply", "If-Match: \"42\"", FILES,
+         "apply 1 a b c dry_run=0 prune=0 take_alias=0 of revision 42"},
+        {"POST /api/v1/apply", "if-match:  \"0\" ", FILES,
+         "apply 1 a b c dry_run=0 prune=0 take_alias=0 of revision 0"},
+        {"POST /api/v1/apply", "If-Match: *", FILES,
+         "apply 1 a b c dry_run=0 prune=0 take_alias=0"},
+        {"DELETE /api/v1/topics/shop", "If-Match: \"7\"", NULL,
+         "delete topic shop of revision 7"},
+        {"POST /api/v1/tables/shop.orders/delete", "If-Match: \"7\"", "{}",
+         "delete table shop.orders confirm= of revision 7"},
+    };
+    const struct fixture *f = *state;
+    struct buf answer = {0};
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        assert_int_equal(ask_with(f, cases[i].head, cases[i].field, cases[i].body, &answer),
+                         200);
+        assert_string_equal(fake_coordinator.call, cases[i].call);
+    }
+    buf_free(&answer);
+}
+
+static void what_shows_or_changes_definitions_answers_their_revision_as_its_etag(void **state)
+{
+    const struct fixture *f = *state;
+    struct buf answer = {0};
+
+    assert_int_equal(ask_socket(f, "GET /api/v1/export", NULL, &answer), 200);
+    assert_has(answer, "\r\nETag: \"42\"\r\n");
+    assert_int_equal(ask_socket(f, "POST /api/v1/apply", FILES, &answer), 200);
+    assert_has(answer, "\r\nETag: \"42\"\r\n");
+    err_set_code(&fake_coordinator.fail, ERR_REJECT, "", 412, "of another revision");
+    assert_int_equal(ask_socket(f, "POST /api/v1/apply", FILES, &answer), 412);
+    assert_has(answer, "\"code\":\"changed-meanwhile\"");
+    assert_null(strstr(answer.ptr, "ETag"));
+    buf_free(&answer);
+}
+
+static void a_tag_that_no_answer_had_changes_nothing(void **state)
+{
+    static const struct {
+        const char *field;
+        int status;
+    } cases[] = {
+        {"If-Match: 42", 412},           {"If-Match: W/\"42\"", 412},
+        {"If-Match: \"\"", 412},         {"If-Match: \"", 412},
+        {"If-Match: \"4x\"", 412},       {"If-Match: \"-1\"", 412},
+        {"If-Match: \"1\", \"2\"", 400}, {"If-Match: \"1\"\r\nIf-Match: \"1\"", 400},
+    };
+    const struct fixture *f = *state;
+    struct buf answer = {0};
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        assert_int_equal(ask_with(f, "POST /api/v1/apply", cases[i].field, FILES, &answer),
+                         cases[i].status);
         assert_string_equal(fake_coordinator.call, "");
     }
     buf_free(&answer);
@@ -432,6 +537,9 @@ int main(void)
         TEST(each_route_calls_the_coordinator_with_its_arguments),
         TEST(the_program_tells_its_version_and_settings),
         TEST(a_request_that_cannot_be_says_why_and_calls_nothing),
+        TEST(a_change_of_definitions_is_asked_for_with_the_revision_that_its_sender_saw),
+        TEST(what_shows_or_changes_definitions_answers_their_revision_as_its_etag),
+        TEST(a_tag_that_no_answer_had_changes_nothing),
         TEST(a_failure_of_the_coordinator_has_the_status_that_fits),
         TEST(the_socket_is_for_its_owner_and_group_only),
         TEST(another_user_is_refused_even_where_the_files_mode_lets_him_in),

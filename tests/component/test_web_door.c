@@ -3,7 +3,7 @@
 #include "tests/component/web_rig.h"
 
 #include "web/door.h"
-#include "web/listen.h"
+#include "web/edge/listen.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -495,6 +495,20 @@ static void what_two_programs_could_understand_in_two_ways_is_refused(void **sta
     buf_free(&answer);
 }
 
+/* A proxy may add its own; nothing depends on which of them counts. */
+static void what_a_client_accepts_may_come_in_several_fields(void **state)
+{
+    const struct fixture *f = *state;
+    struct buf answer = {0};
+
+    assert_int_equal(talk(connect_tcp(f->port),
+                          STR("GET /livez HTTP/1.1\r\n" HOST "Accept-Encoding: gzip\r\n"
+                              "Accept-Encoding: br\r\n\r\n"),
+                          &answer),
+                     200);
+    buf_free(&answer);
+}
+
 static void a_head_that_is_too_large_is_refused(void **state)
 {
     const struct fixture *f = *state;
@@ -551,6 +565,7 @@ int main(void)
         TEST_WITH(set_up_long, calls_that_hang_keep_no_probe_waiting_and_too_many_are_refused),
         TEST(the_server_stops_while_calls_run_and_wait),
         TEST_WITH(set_up_long, what_two_programs_could_understand_in_two_ways_is_refused),
+        TEST_WITH(set_up_long, what_a_client_accepts_may_come_in_several_fields),
         TEST_WITH(set_up_long, a_head_that_is_too_large_is_refused),
         TEST_WITH(set_up_long, a_connection_has_one_request),
     };

@@ -75,6 +75,21 @@ static void what_the_owner_answered_comes_through_unchanged(void **state)
     buf_free(&answer);
 }
 
+/* What would be lost on the way is refused, also by the owner. */
+static void a_condition_that_no_other_node_would_hear_of_is_refused(void **state)
+{
+    static const char if_match[] = " HTTP/1.1\r\nIf-Match: \"7\"\r\nX-Rest:";
+    static const char *const tables[] = {"far.a", "near.a"};
+    char head[200];
+
+    for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
+        snprintf(head, sizeof(head), "POST /api/v1/tables/%s/delete%s", tables[i], if_match);
+        asks(*state, head, "{}", 400, "");
+    }
+    snprintf(head, sizeof(head), "DELETE /api/v1/topics/far%s", if_match);
+    asks(*state, head, NULL, 200, "delete topic far of revision 7");
+}
+
 static void a_request_that_makes_no_sense_is_passed_to_nobody(void **state)
 {
     asks(*state, "POST /api/v1/topics/far/reset", "[", 400, "");
@@ -111,6 +126,8 @@ static void dead_letters_of_several_nodes_go_to_each_owner(void **state)
                                                "'{\"all\":true,\"topic\":\"far\"}' repeat=0");
     asks(*state, "POST /api/v1/delayed/run", "{\"all\":true,\"topic\":\"far\"}", 200,
          "pass on far POST /api/v1/delayed/run '{\"all\":true,\"topic\":\"far\"}' repeat=0");
+    asks(*state, "POST /api/v1/delayed/run", "{\"all\":true,\"dry_run\":true}", 200,
+         "delayed cost topic= table= ids=0");
     asks(*state, "POST /api/v1/dead-letters/discard", "{\"topic\":\"far\"}", 200,
          "pass on far POST /api/v1/dead-letters/discard '{\"topic\":\"far\"}' repeat=0");
     fake_coordinator.others_status = 409;
@@ -173,6 +190,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SHARED(a_request_goes_to_the_owner_of_what_its_route_concerns),
         SHARED(what_the_owner_answered_comes_through_unchanged),
+        SHARED(a_condition_that_no_other_node_would_hear_of_is_refused),
         SHARED(a_request_that_makes_no_sense_is_passed_to_nobody),
         SHARED(nothing_is_passed_on_if_nobody_else_has_the_store),
         SHARED(what_needs_no_owner_is_done_here_if_none_takes_it),

@@ -30,10 +30,14 @@ struct fixture {
 
 static inline struct server_options options(const struct fixture *f)
 {
+    static const char *const hosts[] = {"admin.example.org"};
+
     return (struct server_options){
         .socket = f->socket,
         .listen = "127.0.0.1:0",
         .timeout_s = 1,
+        .hosts = hosts,
+        .n_hosts = 1,
         .api = {.coordinator = fake_coordinator_get(), .version = STR("0.1.0")},
     };
 }

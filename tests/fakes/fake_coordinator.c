@@ -2,6 +2,9 @@
 
 #include "tests/fakes/fake_coordinator.h"
 
+#include "rebalance/access/access.h"
+#include "rebalance/access/first_admin.h"
+#include "rebalance/admin/audit.h"
 #include "rebalance/admin/definitions.h"
 #include "rebalance/admin/drain.h"
 #include "rebalance/admin/follow.h"
@@ -11,13 +14,19 @@
 #include "rebalance/dead_letter/orders.h"
 #include "rebalance/delayed/orders.h"
 #include "rebalance/fill/parameters.h"
+#include "rebalance/history/history.h"
+#include "rebalance/repeat/repeat.h"
 #include "rebalance/replay/replay.h"
 #include "rebalance/state/coordinator.h"
+#include "rebalance/tell/alarms.h"
 #include "rebalance/topic/orders.h"
 #include "rebalance/trace/trace.h"
 #include "rebalance/verify/verify.h"
 #include "rebalance/version/index.h"
+#include "rebalance/words/words.h"
 #include "src/base/buf.h"
+#include "src/store/audit.h"
+#include "src/store/words/words.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -52,12 +61,20 @@ void fake_coordinator_hold(bool hold)
     pthread_mutex_unlock(&call_lock);
 }
 
+void fake_coordinator_set_answer(const char *answer)
+{
+    pthread_mutex_lock(&call_lock);
+    fake_coordinator.answer = answer;
+    pthread_mutex_unlock(&call_lock);
+}
+
 static bool called(struct buf *json, struct err *err, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
 static bool called(struct buf *json, struct err *err, const char *fmt, ...)
 {
     struct fake_coordinator *f = &fake_coordinator;
     struct timespec delay = {f->delay_ms / 1000, f->delay_ms % 1000 * 1000000L};
+    const char *text;
     va_list ap;
 
     pthread_mutex_lock(&call_lock);
@@ -66,11 +83,12 @@ static bool called(struct buf *json, struct err *err, const char *fmt, ...)
     va_end(ap);
     while (is_held)
         pthread_cond_wait(&held_cond, &call_lock);
+    text = f->answer;
     pthread_mutex_unlock(&call_lock);
     if (f->delay_ms > 0)
         nanosleep(&delay, NULL);
-    if (f->answer != NULL || f->fail.kind == ERR_NONE)
-        buf_append(json, str_from(f->answer != NULL ? f->answer : "{}"));
+    if (text != NULL || f->fail.kind == ERR_NONE)
+        buf_append(json, str_from(text != NULL ? text : "{}"));
     if (f->fail.kind == ERR_NONE)
         return true;
     *err = f->fail;
@@ -103,43 +121,305 @@ void coordinator_close(struct coordinator *co)
     (void)co;
 }
 
-bool coordinator_apply(struct coordinator *co, const struct apply_request *r, struct buf *json,
-                       struct err *err)
+/* What is asked of terms, or nothing. */
+static const char *terms_text(const struct change_terms *t)
 {
-    (void)co;
-    return called(json, err, "apply %zu %s %s %s dry_run=%d prune=%d take_alias=%d", r->n,
-                  r->files[0].name.ptr, r->files[0].text.ptr, r->files[0].folder.ptr,
-                  r->dry_run, r->prune, r->take_alias);
+    static __thread char text[64];
+
+    text[0] = '\0';
+    if (t->revision != NULL)
+        snprintf(text, sizeof(text), " of revision %" PRIu64, *t->revision);
+    return text;
 }
 
-bool coordinator_export(struct coordinator *co, struct buf *yaml, struct err *err)
+bool coordinator_apply(struct coordinator *co, const struct apply_request *r,
+                       uint64_t *revision, struct buf *json, struct err *err)
 {
     (void)co;
+    *revision = 42;
+    return called(json, err, "apply %zu %s %s %s dry_run=%d prune=%d take_alias=%d%s",
+                  r->files.n, r->files.list[0].name.ptr, r->files.list[0].text.ptr,
+                  r->files.list[0].folder.ptr, r->dry_run, r->prune, r->take_alias,
+                  terms_text(&r->terms));
+}
+
+bool coordinator_export(struct coordinator *co, uint64_t *revision, struct buf *yaml,
+                        struct err *err)
+{
+    (void)co;
+    *revision = 42;
     return called(yaml, err, "export");
 }
 
-bool coordinator_list(struct coordinator *co, struct str noun, struct str name,
+bool coordinator_list(struct coordinator *co, const struct list_order *o, int64_t *revision,
                       struct buf *json, struct err *err)
 {
     (void)co;
-    return called(json, err, "list %.*s %.*s", (int)noun.len, noun.ptr, (int)name.len,
-                  name.ptr);
+    *revision = str_equal(o->noun, STR("job")) ? -1 : 42;
+    return called(json, err, "list %.*s %.*s%s", (int)o->noun.len, o->noun.ptr,
+                  (int)o->name.len, o->name.ptr, o->sees_rows ? "" : " without rows");
 }
 
-bool coordinator_delete(struct coordinator *co, struct str noun, struct str name,
-                        struct buf *json, struct err *err)
+void coordinator_note_audit(struct coordinator *co, const struct audit_entry *e)
 {
     (void)co;
-    return called(json, err, "delete %.*s %.*s", (int)noun.len, noun.ptr, (int)name.len,
-                  name.ptr);
+    (void)e;
 }
 
-bool coordinator_delete_table(struct coordinator *co, struct str table, struct str confirm,
+bool coordinator_list_audit(struct coordinator *co, const struct audit_filter *f,
+                            struct buf *json, struct err *err)
+{
+    (void)co;
+    return called(json, err, "audit %.*s %d", (int)f->object.len, f->object.ptr,
+                  (int)f->before_id);
+}
+
+/* The token "mrt_operator" is an operator's, and so on; nobody else is known. */
+bool coordinator_recognise(struct coordinator *co, struct str token, struct arena *a,
+                           struct recognised *out)
+{
+    (void)co;
+    (void)a;
+    if (__atomic_load_n(&fake_coordinator.tokens_ended, __ATOMIC_ACQUIRE))
+        return false;
+    if (token.len < 4 || memcmp(token.ptr, "mrt_", 4) != 0 ||
+        !role_parse(&out->role, (struct str){token.ptr + 4, token.len - 4}))
+        return false;
+    out->who = STR("user test");
+    out->user = STR("test");
+    out->sees_rows = out->role >= ROLE_OPERATOR;
+    return true;
+}
+
+bool coordinator_has_admin(struct coordinator *co)
+{
+    (void)co;
+    return !fake_coordinator.has_no_admin;
+}
+
+bool coordinator_put_user(struct coordinator *co, const struct user_change *u, struct buf *json,
+                          struct err *err)
+{
+    (void)co;
+    return called(json, err, "put user %.*s role=%.*s password=%.*s new=%d rows=%d",
+                  (int)u->name.len, u->name.ptr, (int)u->role.len, u->role.ptr,
+                  (int)u->password.len, u->password.ptr, u->is_new,
+                  u->sets_rows ? u->sees_rows : -1);
+}
+
+bool coordinator_delete_user(struct coordinator *co, struct str name, struct buf *json,
+                             struct err *err)
+{
+    (void)co;
+    return called(json, err, "delete user %.*s", (int)name.len, name.ptr);
+}
+
+bool coordinator_add_token(struct coordinator *co, const struct token_order *t,
+                           struct buf *json, struct err *err)
+{
+    (void)co;
+    return called(json, err, "add token %.*s role=%.*s days=%d by=%.*s", (int)t->name.len,
+                  t->name.ptr, (int)t->role.len, t->role.ptr, (int)t->days, (int)t->by.len,
+                  t->by.ptr);
+}
+
+bool coordinator_delete_token(struct coordinator *co, struct str name, struct buf *json,
+                              struct err *err)
+{
+    (void)co;
+    return called(json, err, "delete token %.*s", (int)name.len, name.ptr);
+}
+
+void coordinator_open_first_admin(struct coordinator *co, const char *page)
+{
+    (void)co;
+    (void)page;
+}
+
+bool coordinator_awaits_first_admin(struct coordinator *co)
+{
+    (void)co;
+    return true;
+}
+
+/* The token "mrt_first" counts. */
+bool coordinator_add_first_admin(struct coordinator *co, const struct first_admin_order *o,
+                                 char token[TOKEN_TEXT + 1], struct buf *json, struct err *err)
+{
+    (void)co;
+    if (!str_equal(o->token, STR("mrt_first")))
+        return err_set_code(err, ERR_REJECT, "http", 401, "the token is wrong");
+    snprintf(token, TOKEN_TEXT + 1, "mrt_admin");
+    return called(json, err, "first admin %.*s", (int)o->name.len, o->name.ptr);
+}
+
+/* The key "again" has come before. */
+bool coordinator_begin_repeat(struct coordinator *co, const struct repeat_key *k,
+                              struct repeated *out, int *status, struct buf *answer,
+                              struct err *err)
+{
+    (void)co;
+    out->still_runs = str_equal(k->key, STR("runs"));
+    if (out->still_runs || str_equal(k->key, STR("lost")))
+        return err_set_code(err, ERR_REJECT, "http", 409, "it runs, or nobody knows");
+    out->is_first = !str_equal(k->key, STR("again"));
+    if (!out->is_first) {
+        *status = 202;
+        buf_append(answer, STR("{\"first\":true}"));
+    }
+    return true;
+}
+
+void coordinator_end_repeat(struct coordinator *co, const struct repeated *r, int status,
+                            struct str answer)
+{
+    (void)co;
+    (void)r;
+    (void)status;
+    (void)answer;
+}
+
+/* The password of each is the name. */
+bool coordinator_change_password(struct coordinator *co, const struct password_change *p,
+                                 char token[TOKEN_TEXT + 1], struct buf *json, struct err *err)
+{
+    (void)co;
+    if (!str_equal(p->name, p->old))
+        return err_set_code(err, ERR_REJECT, "http", 403, "the old password is wrong");
+    snprintf(token, TOKEN_TEXT + 1, "mrt_viewer");
+    return called(json, err, "password of %.*s", (int)p->name.len, p->name.ptr);
+}
+
+/* The password of each is the name. */
+bool coordinator_log_in(struct coordinator *co, const struct log_in_order *o,
+                        char token[TOKEN_TEXT + 1], struct buf *json, struct err *err)
+{
+    (void)co;
+    if (!str_equal(o->name, o->password))
+        return err_set_code(err, ERR_REJECT, "http", 401, "the name or the password is wrong");
+    snprintf(token, TOKEN_TEXT + 1, "mrt_viewer");
+    return called(json, err, "log in %.*s", (int)o->name.len, o->name.ptr);
+}
+
+bool coordinator_log_out(struct coordinator *co, struct str token, struct err *err)
+{
+    struct buf nothing = {0};
+
+    (void)co;
+
+    const bool ok = called(&nothing, err, "log out %.*s", (int)token.len, token.ptr);
+
+    buf_free(&nothing);
+    return ok;
+}
+
+/* ---- words ---- */
+
+static bool called_words(struct buf *json, struct err *err, const char *what,
+                         const struct word_order *o)
+{
+    return called(json, err, "%s %.*s %d %d", what, (int)o->list.len, o->list.ptr, (int)o->n,
+                  o->publish);
+}
+
+bool coordinator_add_words(struct coordinator *co, const struct word_order *o, struct buf *json,
+                           struct err *err)
+{
+    (void)co;
+    return called_words(json, err, "add words", o);
+}
+
+bool coordinator_publish_words(struct coordinator *co, const struct word_order *o,
+                               struct buf *json, struct err *err)
+{
+    (void)co;
+    return called_words(json, err, "publish words", o);
+}
+
+bool coordinator_delete_words(struct coordinator *co, const struct word_order *o,
                               struct buf *json, struct err *err)
 {
     (void)co;
-    return called(json, err, "delete table %.*s confirm=%.*s", (int)table.len, table.ptr,
-                  (int)confirm.len, confirm.ptr);
+    return called_words(json, err, "delete words", o);
+}
+
+bool coordinator_change_word(struct coordinator *co, struct str list, struct str word,
+                             struct str into, struct buf *json, struct err *err)
+{
+    (void)co;
+    return called(json, err, "change word %.*s %.*s %.*s", (int)list.len, list.ptr,
+                  (int)word.len, word.ptr, (int)into.len, into.ptr);
+}
+
+bool coordinator_import_words(struct coordinator *co, struct str list, struct str text,
+                              bool publish, struct buf *json, struct err *err)
+{
+    (void)co;
+    return called(json, err, "import words %.*s %d %d", (int)list.len, list.ptr, (int)text.len,
+                  publish);
+}
+
+bool coordinator_list_words(struct coordinator *co, const struct word_filter *f,
+                            struct buf *json, struct err *err)
+{
+    (void)co;
+    return called(json, err, "words %.*s %.*s %d%d %.*s %d", (int)f->list.len, f->list.ptr,
+                  (int)f->word.len, f->word.ptr, f->only_new, f->only_published,
+                  (int)f->after_word.len, f->after_word.ptr, (int)f->limit);
+}
+
+bool coordinator_export_words(struct coordinator *co, const struct word_filter *f,
+                              struct buf *text, struct err *err)
+{
+    (void)co;
+    return called(text, err, "export words %.*s", (int)f->list.len, f->list.ptr);
+}
+
+bool coordinator_word_status(struct coordinator *co, struct buf *json, struct err *err)
+{
+    (void)co;
+    return called(json, err, "word status");
+}
+
+bool coordinator_serve_words(struct coordinator *co, const struct word_pull *p,
+                             struct word_file *file, struct buf *text, struct err *err)
+{
+    struct buf words = {0};
+    bool ok;
+
+    (void)co;
+    *file = (struct word_file){.etag = "\"e1\"", .changed_ms = 1000};
+    ok = called(&words, err, "serve words %.*s to %.*s", (int)p->list.len, p->list.ptr,
+                (int)p->address.len, p->address.ptr);
+    if (ok && !str_equal(p->has, str_from(file->etag)))
+        buf_append(text, buf_str(&words));
+    buf_free(&words);
+    return ok;
+}
+
+bool coordinator_try_words(struct coordinator *co, struct str analyzer, struct str text,
+                           struct buf *json, struct err *err)
+{
+    (void)co;
+    return called(json, err, "try words %.*s %.*s", (int)analyzer.len, analyzer.ptr,
+                  (int)text.len, text.ptr);
+}
+
+bool coordinator_delete(struct coordinator *co, struct str noun, struct str name,
+                        const struct change_terms *terms, struct buf *json, struct err *err)
+{
+    (void)co;
+    return called(json, err, "delete %.*s %.*s%s", (int)noun.len, noun.ptr, (int)name.len,
+                  name.ptr, terms_text(terms));
+}
+
+bool coordinator_delete_table(struct coordinator *co, struct str table, struct str confirm,
+                              const struct change_terms *terms, struct buf *json,
+                              struct err *err)
+{
+    (void)co;
+    return called(json, err, "delete table %.*s confirm=%.*s%s", (int)table.len, table.ptr,
+                  (int)confirm.len, confirm.ptr, terms_text(terms));
 }
 
 bool coordinator_status(struct coordinator *co, struct buf *json, struct err *err)
@@ -258,19 +538,33 @@ bool coordinator_forget_node(struct coordinator *co, struct str name, struct buf
     return called(json, err, "forget node %.*s", (int)name.len, name.ptr);
 }
 
-bool coordinator_explain(struct coordinator *co, struct str table, struct str key,
-                         struct buf *json, struct err *err)
+/* The files of a draft, or nothing. */
+static const char *draft_text(const struct definition_files *draft)
 {
-    (void)co;
-    return called(json, err, "explain %.*s %.*s", (int)table.len, table.ptr, (int)key.len,
-                  key.ptr);
+    static __thread char text[200];
+
+    text[0] = '\0';
+    if (draft != NULL)
+        snprintf(text, sizeof(text), " of %zu files: %s %s", draft->n, draft->list[0].name.ptr,
+                 draft->list[0].text.ptr);
+    return text;
 }
 
-bool coordinator_mapping(struct coordinator *co, struct str table, struct buf *json,
+bool coordinator_explain(struct coordinator *co, struct str table, struct str key,
+                         const struct definition_files *draft, struct buf *json,
                          struct err *err)
 {
     (void)co;
-    return called(json, err, "mapping %.*s", (int)table.len, table.ptr);
+    return called(json, err, "explain %.*s %.*s%s", (int)table.len, table.ptr, (int)key.len,
+                  key.ptr, draft_text(draft));
+}
+
+bool coordinator_mapping(struct coordinator *co, struct str table,
+                         const struct definition_files *draft, struct buf *json,
+                         struct err *err)
+{
+    (void)co;
+    return called(json, err, "mapping %.*s%s", (int)table.len, table.ptr, draft_text(draft));
 }
 
 bool coordinator_generate_columns(struct coordinator *co, struct str table, struct buf *json,
@@ -351,6 +645,13 @@ bool coordinator_delayed_run(struct coordinator *co, const struct delayed_order 
     return delayed("run", o, json, err);
 }
 
+bool coordinator_delayed_cost(struct coordinator *co, const struct delayed_order *o,
+                              struct buf *json, struct err *err)
+{
+    (void)co;
+    return delayed("cost", o, json, err);
+}
+
 bool coordinator_delayed_may_run(struct coordinator *co, const struct delayed_order *o,
                                  const struct str *topics, size_t n, struct err *err)
 {
@@ -363,6 +664,13 @@ bool coordinator_delayed_done(struct coordinator *co, const struct delayed_order
 {
     (void)co;
     return delayed("done", o, json, err);
+}
+
+bool coordinator_history(struct coordinator *co, struct str topic, uint64_t hours,
+                         struct buf *json, struct err *err)
+{
+    (void)co;
+    return called(json, err, "history %.*s %" PRIu64, (int)topic.len, topic.ptr, hours);
 }
 
 void coordinator_metrics(struct coordinator *co, struct buf *out)
@@ -508,6 +816,12 @@ bool coordinator_drain(struct coordinator *co, const struct drain_request *r, st
     if (r->all)
         return called(json, err, "drain all %d", (int)r->timeout_ms);
     return called(json, err, "drain %u %d", r->worker, (int)r->timeout_ms);
+}
+
+bool coordinator_test_alarms(struct coordinator *co, struct buf *json, struct err *err)
+{
+    (void)co;
+    return called(json, err, "test alarms");
 }
 
 bool coordinator_drain_cancel(struct coordinator *co, struct buf *json, struct err *err)

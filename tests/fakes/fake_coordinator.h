@@ -14,8 +14,10 @@
 struct fake_coordinator {
     char call[1024];    /* the last one: its name and what it was given */
     const char *answer; /* what the next calls write; NULL: {} */
+    bool tokens_ended;  /* atomic: no token is one any more */
     struct err fail;    /* kind other than ERR_NONE: the next calls fail with it */
     bool not_ready;
+    bool has_no_admin;
     int delay_ms; /* how long each call takes */
 
     /* Nodes that share the store: a topic has the name of its tables' database. */
@@ -35,6 +37,8 @@ struct coordinator *fake_coordinator_get(void);
 
 /* Whether a call was noted, for other threads than the one that calls. */
 bool fake_coordinator_was_called(void);
+/* Set `answer` while other threads call. */
+void fake_coordinator_set_answer(const char *answer);
 /* Calls that begin wait until hold is taken back. */
 void fake_coordinator_hold(bool hold);
 

@@ -4,7 +4,7 @@
 
 #include "src/cli/view/render.h"
 #include "src/format/json.h"
-#include "web/page.h"
+#include "web/page/page.h"
 
 #include <assert.h>
 #include <string.h>

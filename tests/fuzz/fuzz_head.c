@@ -47,6 +47,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_inside(h.target, raw);
         check_inside(h.host, raw);
         check_inside(h.content_type, raw);
+        check_inside(h.if_match, raw);
+        check_inside(h.if_none_match, raw);
+        check_inside(h.accept_encoding, raw);
+        check_inside(h.idempotency_key, raw);
     }
     free(copy);
     return 0;

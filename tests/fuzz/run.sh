@@ -4,10 +4,10 @@
 #   tests/fuzz/run.sh BUILD SECONDS [NAME...]
 #
 # Each has a processor to itself for its seconds: as many run at a time as there are.
-# BUILD is a folder configured with CC=clang --enable-fuzzers, sanitizers, and
-# CFLAGS='... -fprofile-instr-generate -fcoverage-mapping'.  Inputs that found something new stay in
-# BUILD/inputs/NAME, inputs that broke a target are BUILD/inputs/NAME-crash-...  Last come, as
-# comments, the share of lines that any target reached in each file of a parser.
+# BUILD is a folder configured with CC=clang --enable-fuzzers and sanitizers.  Inputs that found
+# something new stay in BUILD/inputs/NAME, inputs that broke a target are BUILD/inputs/NAME-crash-...
+# With CFLAGS='... -fprofile-instr-generate -fcoverage-mapping', last come, as comments, the share of
+# lines that any target reached in each file of a parser.
 set -u
 repo=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "$1" && pwd) || exit 1

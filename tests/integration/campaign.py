@@ -407,7 +407,7 @@ class Campaign:
         wait_until("delayed changes are run", lambda: self.ask("delayed", "run", "--all", "--wait").returncode == 0, 120)
 
     def stopped(self):
-        return [t["table"] for t in self.daemon.json("status")["tables"] if t["state"] == "stopped"]
+        return [t["table"] for t in self.daemon.status()["tables"] if t["state"] == "stopped"]
 
     def judge(self):
         self.writer.rest()
@@ -423,7 +423,7 @@ class Campaign:
         self.equal_s.append(time.monotonic() - since)
         self.note(f"ready after {self.ready_s[-1]:.2f} s, all equal after {self.equal_s[-1]:.2f} s")
         wait_until(lambda: f"nothing is purged, but {self.daemon.json('status')['delivery']['purged']}",
-                   lambda: not self.daemon.json("status")["delivery"]["purged"], 60)
+                   lambda: not self.daemon.status()["delivery"]["purged"], 60)
         wait_until(lambda: f"no dead letter is left, but {self.daemon.json('dead-letter', 'list')['items'][:3]}",
                    lambda: not self.daemon.json("dead-letter", "list")["items"], 60)
         exchanging.found_nothing(self.daemon, but=CHANGED_SILENTLY)

@@ -45,7 +45,7 @@ builds() {
 
 says_its_version() {
     container=$(build_with from --pull-never localhost/millrace) &&
-        in_image millrace --version | grep -x "millrace [0-9.]*"
+        in_image millrace --version | grep -xE "millrace [0-9.]+(-[a-z0-9.]+)?"
 }
 
 writes_to_its_volume_alone() {
@@ -74,6 +74,13 @@ is_healthy() {
     done
 }
 
+# 75, which nightly bears, is also said when no daemon answers.
+does_its_nightly_work() {
+    in_image nightly now > "$work/night" 2>&1
+    local status=$?
+    cat "$work/night" && [ $status = 0 ] && ! grep daemon "$work/night"
+}
+
 ends_when_asked_to() {
     # shellcheck disable=SC2016 # for the shell in the image
     in_image sh -c 'kill "$(cat /var/lib/millrace/pid)"' && wait "$daemon" && daemon=
@@ -97,5 +104,6 @@ step "container: nothing of the build is in it" has_nothing_to_build_with
 in_image sh -c 'millrace run & echo $! > /var/lib/millrace/pid; wait $!' > "$work/daemon.log" 2>&1 < /dev/null &
 daemon=$!
 step "container: the daemon is healthy, alive and ready" is_healthy
+step "container: what runs every night ends well" does_its_nightly_work
 step "container: the daemon ends when it is asked to" ends_when_asked_to
 finish

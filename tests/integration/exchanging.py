@@ -28,7 +28,7 @@ def without(daemon):
 def trees(daemon):
     """{table: its trees} of all that must have some; those of which a person must decide have none."""
     never = without(daemon)
-    return {t["table"]: t["trees"] or {"state": "none", "exchanged": None} for t in daemon.json("status")["tables"]
+    return {t["table"]: t["trees"] or {"state": "none", "exchanged": None} for t in daemon.status()["tables"]
             if t["state"] == "available" and not t["verify"] and t["index"] not in never}
 
 

@@ -39,6 +39,8 @@ def expectations(database, path, tables, absent, others):
 
 def without_nulls(names, value):
     """Without these fields where they are null, at any depth."""
+    if not names:
+        return value
     if isinstance(value, list):
         return [without_nulls(names, item) for item in value]
     if not isinstance(value, dict):

@@ -47,6 +47,7 @@ def sweep(folder, seconds=20):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         servers.let_pass("one that is being started shows no mark", 0.02)
+    shutil.rmtree(servers.in_memory(folder), ignore_errors=True)
     with open("/proc/self/mounts", encoding="utf-8", errors="replace") as f:
         for place in [line.split()[1] for line in f]:
             if place.startswith(folder + "/"):

@@ -140,7 +140,8 @@ def socket_of(port, to):
     """The inode of the socket that connects these ports of 127.0.0.1, as the kernel lists it; others may have one of them, too."""
     ends = [f"0100007F:{port:04X}", f"0100007F:{to:04X}"]
     with open("/proc/net/tcp", encoding="ascii") as f:
-        return next((line.split()[9] for line in f if line.split()[1:3] == ends), None)
+        before, found, after = f.read().partition(" " + " ".join(ends) + " ")
+    return after.split("\n", 1)[0].split()[6] if found else None
 
 
 def sockets_of(pid):
@@ -166,8 +167,9 @@ class Positions(threading.Thread):
         self.start()
 
     def run(self):
+        sql = self.w.db.session()
         while not self.done.wait(0.05):
-            for topic, epoch, name, offset in self.w.db.sql(f"SELECT topic, epoch, log_file, log_offset FROM {store_of(self.w)}.checkpoint"):
+            for topic, epoch, name, offset in sql(f"SELECT topic, epoch, log_file, log_offset FROM {store_of(self.w)}.checkpoint"):
                 now = epoch, name, offset
                 if now < self.last.get(topic, now):
                     self.wrong.append(f"{topic}: from {self.last[topic]} to {now}")
@@ -268,6 +270,7 @@ class Members:
             else:
                 self.add(f"node-{i}")
         self.positions = None
+        self.here = threading.local()  # a session of each thread that changes rows
 
     def add_apart(self, name, source):
         servers, store, engine = [Way(server.port) for server in self.zookeepers], Way(self.w.db.port), Way(self.w.engine.port)
@@ -312,7 +315,7 @@ class Members:
         for node in self.nodes:
             if node.process is None or node.process.poll() is not None or is_stopped(node.process.pid):
                 continue
-            for topic in node.json("status", ok=(0, 1))["topics"]:
+            for topic in node.status(ok=(0, 1))["topics"]:
                 if topic["state"] == "running" and topic["told_ms"] == 0:
                     owners.setdefault(topic["name"], []).append(node.config["node_name"])
         return owners
@@ -350,8 +353,10 @@ class Members:
         return [topic for topic, at in self.owners().items() if self.nodes[i].config["node_name"] in at]
 
     def change(self, value):
+        if not hasattr(self.here, "sql"):
+            self.here.sql = self.w.db.session()
         for schema in self.schemas:
-            self.w.db.sql(f"UPDATE {schema}.thing SET a = {value} WHERE id = 1", f"REPLACE INTO {schema}.thing VALUES ({value}, 0)")
+            self.here.sql(f"UPDATE {schema}.thing SET a = {value} WHERE id = 1", f"REPLACE INTO {schema}.thing VALUES ({value}, 0)")
 
     def equal(self, seconds=40):
         self.w.equal(self.alive(), seconds=seconds)
@@ -387,7 +392,7 @@ class Members:
 class Load(threading.Thread):
     """Changes rows of all topics until it ends."""
 
-    def __init__(self, members, pause=0.02):
+    def __init__(self, members, pause=0.04):
         super().__init__(daemon=True)
         self.members, self.pause, self.done, self.n = members, pause, threading.Event(), 100
         self.go = threading.Event()

@@ -3,7 +3,7 @@
 
     run.py [--server mariadb|mariadb11|mysql8|mysql9] [--option=--NAME=VALUE...] [--engine opensearch2|opensearch3]
            [--coordination zookeeper] [--seed N] [--jobs N] [--only WORD...] [--kills N] [--failpoints N] [--seeds N] [--damage N] [--slow SECONDS]
-           [--minutes N] [--rows N] [--list]
+           [--minutes N] [--rows N] [--pictures] [--list]
 
 A test is a function test_... of a module test_....py beside this file, or one that its more_tests(options)
 gives by name; it gets a World.  --only takes
@@ -12,7 +12,8 @@ only so, or where --kills says how often the daemon is killed at random moments,
 often at failpoints.  --seeds makes tests of so many random schemas, from --seed on (test_shapes); --damage
 has verify find so many damaged documents of each kind; --slow has the engine be slow for so long (faults.f61);
 --minutes makes tests that go on for so long (members_full), and has delayed_input make the largest numbers; --rows has
-five nodes build so many rows (large_build).
+five nodes build so many rows (large_build); --pictures shows every screen of the page in each language, width and
+theme at once, where a run shows each in some (screens).
 A module with NODES = n has its tests run one after another against a search cluster of n nodes.
 With --coordination zookeeper each daemon is the only node of a cluster, with its store on the server that it follows.
 Every database server is started with the --option given.  --jobs tests run at a time, each in a lane
@@ -37,8 +38,11 @@ import world
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LIMIT = 900  # seconds; a test that takes longer hangs
+# Modules whose tests load the machine for as long as they last.  One of them at a time is at work: side by side they
+# take twice the processor time, as each goes on with its load while it waits for the others.
+HEAVY = "campaign", "kill", "members_kill", "large_build", "shapes", "nodes"
 # Modules with long tests, which begin first, so that no lane is left with one at the end.
-LONG = "campaign", "kill", "members_kill", "large_build", "shapes", "nodes", "memory", "held", "servers", "faults", "failover", "builds", "alter", "cascades", "log_faults", "images", "hidden"
+LONG = *HEAVY, "memory", "held", "servers", "faults", "failover", "builds", "alter", "cascades", "log_faults", "images", "hidden"
 
 
 class Interrupted(BaseException):
@@ -83,6 +87,7 @@ def arguments(given):
     parser.add_argument("--slow", type=int, default=20)
     parser.add_argument("--minutes", type=int, default=0)
     parser.add_argument("--rows", type=int, default=0)
+    parser.add_argument("--pictures", action="store_true")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--lane", help=argparse.SUPPRESS)  # be that of this folder
     return parser.parse_args(given)
@@ -128,8 +133,8 @@ def nodes_of(function):
 
 
 def bundles(tests):
-    """Lists of names: those that want a cluster take turns, so that there is one of it at a time."""
-    apart = [name for name, function in tests.items() if nodes_of(function) > 1]
+    """Lists of names: those that are heavy take turns, which those that want a cluster of the engine are, too."""
+    apart = [name for name, function in tests.items() if nodes_of(function) > 1 or name.split(".")[0] in HEAVY]
     return ([apart] if apart else []) + [[name] for name in tests if name not in apart]
 
 

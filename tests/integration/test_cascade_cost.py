@@ -121,20 +121,20 @@ class Counting:
 
 
 def test_random_cascades_with_a_build_and_kills_cost_at_most_three_reads_of_a_row(w):
-    make_levels(w, 400)
+    make_levels(w, 200)
     daemon = w.follow(deep(w))
     settle(daemon)
-    work, reads = Families(w, 400), Counting(daemon)
+    work, reads = Families(w, 200), Counting(daemon)
     with w.db.connect(w.schema).cursor() as cursor:
         for i in range(4):
-            for _ in range(40):
+            for _ in range(20):
                 work.run(cursor)
             if i == 1:
                 start_build(daemon, f"{w.schema}.c")
             if i in (1, 2):
                 wait_until("some of it is done", lambda: read(daemon) > reads.last)
                 reads.kill()
-                for _ in range(20):
+                for _ in range(10):
                     work.run(cursor)
                 daemon.start()
     right(w, daemon, seconds=200)

@@ -22,12 +22,12 @@ def right(w, daemon, seconds=30):
 
 
 def caught_up(daemon):
-    return all(t["state"] == "running" and t["lag_bytes"] == 0 for t in daemon.json("status")["topics"])
+    return all(t["state"] == "running" and t["lag_bytes"] == 0 for t in daemon.status()["topics"])
 
 
 def changes_add_up(w, daemon):
     def add_up():
-        c = daemon.json("status")["changes"]
+        c = daemon.status()["changes"]
         return c["in_flight"] == 0 and c["read"] == sum(c[k] for k in (
             "delivered", "superseded", "filtered", "deferred", "purged", "dead"))
     wait_until("changes read are changes done", add_up)
@@ -520,7 +520,7 @@ def test_fills_that_were_read_before_a_cascade_do_not_survive_it(w):
         w.sql(f"DELETE FROM parent WHERE id = {parent}", f"INSERT INTO parent VALUES ({parent}, {parent + 500}, 'again')",
               f"INSERT INTO gone VALUES ({parent + 100}, {parent}, 'again')")
         wait_until("the build ends", lambda: next(
-            t["state"] for t in daemon.json("status")["tables"]) == "available", seconds=60)
+            t["state"] for t in daemon.status()["tables"]) == "available", seconds=60)
         right(w, daemon)
 
 

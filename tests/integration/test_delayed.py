@@ -7,6 +7,7 @@ import exchanging
 from gate import Gate, Hold
 from members import Members
 from servers import Failed, parse_json, wait_until
+from test_fills import numbers
 
 SCHEMA = """
 CREATE TABLE label (id INT PRIMARY KEY, name VARCHAR(40), colour VARCHAR(40));
@@ -154,12 +155,59 @@ def test_level_sql_leads_to_more_keys_than_a_page_has(w):
     w.load(SCHEMA)
     w.sql("INSERT INTO goods SELECT 1000 + seq, 1, 'many' FROM (WITH RECURSIVE s(seq) AS (SELECT 1 UNION ALL SELECT seq + 1"
           " FROM s WHERE seq < 900) SELECT seq FROM s) n", "INSERT INTO goods SELECT id + 10000, 1, 'more' FROM goods WHERE id >= 1000",
-          "INSERT INTO goods SELECT id + 100000, 1, 'most' FROM goods WHERE id >= 1000")
+          "INSERT INTO goods SELECT id + 100000, 1, 'most' FROM goods WHERE id >= 1000",
+          "INSERT INTO goods SELECT id + 200000, 1, 'all' FROM goods WHERE id >= 1000")
     daemon = w.follow(with_glue(w))
     w.sql("UPDATE label SET name = 'rouge' WHERE id = 1")
     waits(daemon, 1)
     run(daemon)
     w.equal(daemon)
+
+
+def cost(daemon, *which):
+    """What a dry run says; it begins nothing."""
+    said = daemon.json("delayed", "run", *(which or ["--all"]), "--dry-run")["items"]
+    if daemon.json("delayed", "runs")["items"] or snapshots(daemon, "--status", "done"):
+        raise Failed("a dry run has begun")
+    return said
+
+
+def test_a_dry_run_says_how_many_rows_the_server_will_read_for_level_sql(w):
+    w.load(SCHEMA)
+    w.sql(f"INSERT INTO goods SELECT n + 1000, n % 3000 + 10, 'many' FROM {numbers(4)} WHERE n < 3000", "ANALYZE TABLE goods, part, label")
+    by = "SELECT {0} AS label, id AS goods FROM " + f"{w.schema}.goods"
+    daemon = w.follow(with_glue(w, sql=by.format("label_id + 0")))
+    w.sql("UPDATE label SET name = 'rouge' WHERE id = 1", "DELETE FROM label WHERE id = 3")
+    waits(daemon, 2)
+    whole, = cost(daemon)
+    if (whole["snapshots"], whole["found_by"], whole["statements"], whole["documents_of"]) != (2, "level_sql", 1, f"{w.schema}.goods") or \
+            not 2000 < whole["rows_examined"] < 12000:
+        raise Failed(f"{whole}")
+    one, = cost(daemon, "--one", str(snapshots(daemon, "--op", "update")[0]["id"]))
+    gone, = cost(daemon, "--one", str(snapshots(daemon, "--op", "delete")[0]["id"]))
+    if one != whole | {"snapshots": 1} or gone != whole | {"snapshots": 1, "statements": 0, "rows_examined": 0}:
+        raise Failed(f"{one} {gone}")
+    daemon.apply(with_glue(w, sql=by.format("label_id")))
+    few, = cost(daemon, f"{w.schema}.label")
+    if not 0 < few["rows_examined"] < 100:
+        raise Failed(f"{few}")
+    said = daemon.command("delayed", "run", f"{w.schema}.label", "--wait").stderr
+    if "is asked 1 times or more; the server will read about" not in said:
+        raise Failed(said)
+    w.equal(daemon)
+    if cost_of_nothing := daemon.json("delayed", "run", "--all", "--dry-run")["items"]:
+        raise Failed(f"{cost_of_nothing}")
+
+
+def test_a_dry_run_of_a_table_without_a_top_relation_says_that_relations_find_its_documents(w):
+    daemon = follow(w, "label")
+    w.sql("UPDATE label SET name = 'rouge' WHERE id = 1")
+    waits(daemon, 1)
+    if cost(daemon) != [{"table": f"{w.schema}.label", "snapshots": 1, "found_by": "relations"}]:
+        raise Failed(f"{cost(daemon)}")
+    said = daemon.command("delayed", "run", f"{w.schema}.goods", "--dry-run", ok=(1,)).stderr
+    if "is no delayed table" not in said:
+        raise Failed(said)
 
 
 def test_level_sql_that_the_server_does_not_understand_is_refused(w):
@@ -482,6 +530,34 @@ class Model:
             return f"UPDATE IGNORE part SET id = {self.next} WHERE id = {self.key('part')}"
         return f"UPDATE label SET name = 'all {self.next}'"
 
+    def read_again(self, daemon, before, seed):
+        """Some documents change for a reason of their own: these show labels and parts as they are now, and no other does."""
+        touched = {str(self.key("goods")) for _ in range(self.rng.randrange(3))} - {"0"}
+        for key in touched:
+            self.next += 1
+            self.w.sql(f"UPDATE goods SET label_id = {self.label_or_null()}, note = 'g{self.next}' WHERE id = {key}")
+        delivered(self.w, daemon)
+        wait_until("the last document is gone", lambda: "1000000" not in self.documents())
+        now = self.documents()
+        for key in before:
+            if key not in touched and now[key] != before[key]:
+                raise Failed(f"document {key} was written again before a run, with seed {seed}")
+            if key in touched and self.shown(now[key]) != self.rows(key):
+                raise Failed(f"document {key} was read again and shows {now[key]}, with seed {seed}: {self.rows(key)}")
+
+    def rows(self, key):
+        """By SQL: the document's note and label, and its parts with theirs."""
+        note, label = self.w.sql(f"SELECT g.note, l.name FROM goods g LEFT JOIN label l ON l.id = g.label_id WHERE g.id = {key}")[0]
+        parts = self.w.sql(f"SELECT p.id, p.note, l.name FROM part p LEFT JOIN label l ON l.id = p.label_id WHERE p.goods_id = {key} ORDER BY p.id")
+        return note, label, [tuple(part) for part in parts]
+
+    @staticmethod
+    def shown(doc):
+        def name(of):
+            return (of.get("label") or {}).get("name")
+
+        return doc["note"], name(doc), sorted((part["id"], part["note"], name(part)) for part in doc.get("parts") or [])
+
     def documents(self):
         return {key: doc for key, doc, _ in self.w.engine.documents(self.w.index("goods"))}
 
@@ -497,6 +573,7 @@ def play(w, daemon, seed, turns):
         wait_until("the last document is gone", lambda: "1000000" not in model.documents())
         if model.documents() != before:
             raise Failed(f"documents were written again before a run, with seed {seed}")
+        model.read_again(daemon, before, seed)
         what = rng.random()
         if what < 0.6:
             daemon.command("delayed", "run", "--all", *(["--wait"] if what < 0.2 else []), ok=(0, 75), timeout=120)
@@ -595,6 +672,8 @@ def test_a_delayed_run_that_is_overdue_is_told_until_it_was_good_also_when_nothi
     daemon.start()
     run(daemon)  # nothing waits
     first = wait_until("the run is told", lambda: (f := found()) and not f["overdue"] and f["last_success"])
+    if f"{w.schema}.label: last good delayed run {first}" not in " ".join(daemon.command("status").stdout.split()):
+        raise Failed(daemon.command("status").stdout)
     w.sql("UPDATE label SET name = 'new' WHERE id = 1")
     waits(daemon, 1)
     wait_until("the next second's run is told", lambda: (run(daemon), found()["last_success"] > first)[1])

@@ -147,6 +147,17 @@ def test_a_part_whose_node_is_lost_goes_on_elsewhere(w):
     m.ends_well()
 
 
+def test_parts_whose_run_has_ended_without_them_are_written_all_the_same(w):
+    m = Label(w, rows=600, nodes=2, timeout="2s").start().begin()
+    m.stored("UPDATE snapshot SET status = 'done' WHERE status = 'running'", "DELETE FROM snapshot_run")  # as an older owner does
+    m.slow.kill()
+    m.way(m.slow).thaw()
+    wait_until(lambda: f"no part is open: {m.parts()}", lambda: not m.stored("SELECT id FROM job WHERE kind = 'part' AND state <> 'done'"), 30, 0.1)
+    m.equal()
+    run(m.alive(), m.label)  # forgets them
+    m.ends_well()
+
+
 def test_parts_go_on_when_the_topic_goes_to_another_node(w):
     m = Label(w).start().begin()
     owner = m.owner(m.schemas[0])
@@ -189,6 +200,16 @@ def test_any_node_asks_level_sql_for_its_part_of_the_keys(w):
     m.ends_well()
 
 
+def test_a_dry_run_on_any_node_counts_the_statements_of_all_nodes(w):
+    m = Label(w, definition=leads()).start()
+    m.change("rouge")
+    said = [node.json("delayed", "run", m.label, "--dry-run")["items"] for node in m.nodes]
+    if any(items != said[0] for items in said) or said[0][0]["statements"] != 3 or said[0][0]["rows_examined"] < 3 * 6000:
+        raise Failed(f"{said}")
+    run(m.alive(), m.label)
+    m.ends_well()
+
+
 def test_level_sql_is_bucketed_by_the_time_of_the_bucket_column(w):
     m = Label(w, definition=leads(bucket_column="made"), schema=["ALTER TABLE goods ADD made DATETIME, ADD KEY (made)"])
     m.w.db.sql(f"UPDATE {m.schemas[0]}.goods SET made = TIMESTAMPADD(SECOND, id, '2026-01-01') WHERE id % 5 > 0")
@@ -211,7 +232,7 @@ def level_that_fails(w, correct):
     m.apply(made)
     m.w.db.sql(f"DROP VIEW {m.schemas[0]}.lost")
     m.change("rouge")
-    m.alive().command("delayed", "run", m.label)
+    m.alive().command("delayed", "run", "--all")
     wait_until("a part says what it waits for", lambda: any("lost" in part["waits_for"] for part in m.parts()), 30, 0.2)
     wait_until("the run says it, too, whichever node is asked", lambda: all(
         any("lost" in item["waits_for"] for item in node.json("delayed", "runs")["items"]) for node in m.nodes), 30, 0.2)

@@ -100,7 +100,7 @@ def expect(what, is_so):
 
 
 def delivery(daemon):
-    return daemon.json("status")["delivery"]
+    return daemon.status()["delivery"]
 
 
 def set_and_watch(daemon, watch, *values, requests=8):
@@ -317,11 +317,11 @@ def stop_with(w, *values):
         change(daemon, *values)
         watch.forget()
         watch.delay = 15
-        before = daemon.json("status")["changes"]["read"]
+        before = daemon.status()["changes"]["read"]
         w.sql("UPDATE thing SET a = 7")
         # Of a transaction that is cut short nothing is under way: it is read again.
         wait_until("all is read, and a request is stuck",
-                   lambda: watch.batches and daemon.json("status")["changes"]["read"] == before + ROWS)
+                   lambda: watch.batches and daemon.status()["changes"]["read"] == before + ROWS)
         began = time.monotonic()
         status = daemon.stop()
         took = time.monotonic() - began

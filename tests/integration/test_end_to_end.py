@@ -111,7 +111,7 @@ class Pace:
 
     def delivered(self):
         self.daemon.check_alive()
-        topic = self.daemon.json("status")["topics"][0]
+        topic = self.daemon.status()["topics"][0]
         return topic["file"], topic["position"]
 
 

@@ -364,6 +364,38 @@ def test_documents_that_the_engine_refuses_from_another_node_are_dead_letters_un
     m.end()
 
 
+def test_a_build_of_several_nodes_waits_for_what_is_refused_and_the_version_before_has(w):
+    m = Fills(w, rows=10, nodes=2, topics=2)
+    m.big = f"{m.schemas[0]}.part"
+    m.w.db.sql(f"CREATE TABLE {m.big} (id INT PRIMARY KEY, code VARCHAR(20))",
+               f"INSERT INTO {m.big} SELECT n, IF(n % 200 = 7, 'abc', n) FROM {numbers(4)} WHERE n < 4000")
+    m.tables.append((m.schemas[0], "part"))
+    made = m.definitions()
+    made["tables"][-1]["columns"] = ["id", "code"]
+    m.nodes[0].write("definitions.yaml", yaml.safe_dump(made, sort_keys=False))
+    m.start()
+    m.nodes[0].build(m.big)
+    made["tables"][-1]["columns"][1] = {"name": "code", "type": "integer"}
+    m.nodes[0].write("definitions.yaml", yaml.safe_dump(made, sort_keys=False))
+    m.nodes[0].command("apply", "definitions.yaml", "--yes")
+    index = f"{m.w.schema}-{m.schemas[0]}-part"
+
+    def alias():
+        return list(m.w.engine.ask("GET", f"/_alias/{index}"))
+
+    def state():
+        return next(v["state"] for v in m.alive().json("version", "list")["items"] if v["index"] == index and v["version"] == 2)
+    m.create("--buckets", "8", "--rate", "300")
+    wait_until("both nodes fill buckets", lambda: len({b["node"] for b in m.buckets("running")}) == 2, 30, 0.05)
+    m.set_rate(0)
+    wait_until(lambda: f"it waits: {state()}", lambda: state() == "waiting", 60, 0.2)
+    if alias() != [f"{index}_v1"] or {b["state"] for b in m.buckets()} - {"done"}:
+        raise Failed(f"{alias()}, {m.buckets()}")
+    m.w.db.sql(f"UPDATE {m.big} SET code = id WHERE code = 'abc'")
+    wait_until("it is published", lambda: alias() == [f"{index}_v2"], 60, 0.2)
+    m.end()
+
+
 class Timed(Fills):
     """The rows have times: some NULL, some before 1970."""
 
@@ -386,6 +418,9 @@ def test_buckets_by_mod_say_what_they_read_and_go_on_elsewhere_from_their_cursor
     asked = m.nodes[0].json("index", "create", m.big, "--buckets", "6", "--buckets-by", "mod", "--dry-run")
     if not 3000 < asked["rows"] < 12000 or asked["rows_examined"] != 6 * asked["rows"] or m.build()[0] is not None:
         raise Failed(f"{asked}, {m.build()}")
+    usual = m.nodes[0].json("index", "create", m.big, "--dry-run")
+    if (usual["buckets"], usual["buckets_by"]) != (1, "column"):  # as there are few rows
+        raise Failed(f"{usual}")
     said = m.nodes[1].command("index", "create", m.big, "--buckets", "6", "--buckets-by", "mod", "--rate", "300", "--no-wait").stderr
     if "in 6 buckets by mod: the server will read about" not in said:
         raise Failed(said)
@@ -511,4 +546,4 @@ def test_a_version_that_is_given_up_stays_deleted_though_another_node_still_writ
 
 
 def states(node):
-    return [table["state"] for table in node.json("status", ok=(0, 1))["tables"]]
+    return [table["state"] for table in node.status(ok=(0, 1))["tables"]]

@@ -195,7 +195,7 @@ class Play:
 
     def build_what_is_stopped(self):
         """As a person gave up the build that it needs."""
-        for table in self.m.alive().json("status", ok=(0, 1))["tables"]:
+        for table in self.m.alive().status(ok=(0, 1))["tables"]:
             if table["state"] == "stopped":
                 ask(self.m, "index", "create", table["table"], "--no-wait")
 

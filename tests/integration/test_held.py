@@ -19,7 +19,7 @@ def two_tables(w, **config):
 
 
 def table(w, daemon, name):
-    return next(t for t in daemon.json("status")["tables"] if t["table"] == f"{w.schema}.{name}")
+    return next(t for t in daemon.status()["tables"] if t["table"] == f"{w.schema}.{name}")
 
 
 def wait_held(w, daemon, name, *words):
@@ -80,7 +80,7 @@ def test_the_flood_stage_of_an_engine_holds_what_is_written_and_stops_no_table(w
         w.sql("UPDATE busy SET a = 2", "UPDATE idle SET a = 2")
     w.equal(daemon, seconds=90)
     wait_until("both are available again",
-               lambda: all(t["state"] == "available" for t in daemon.json("status")["tables"]))
+               lambda: all(t["state"] == "available" for t in daemon.status()["tables"]))
     if daemon.json("dead-letter", "list")["items"]:
         raise Failed("there are dead letters")
 
@@ -199,5 +199,5 @@ def test_when_the_mapping_refuses_every_document_the_index_is_held_and_few_lette
     w.sql("UPDATE idle SET t = '2024-05-06'")
     w.equal(daemon, seconds=90)
     wait_until("both are available again",
-               lambda: all(t["state"] == "available" for t in daemon.json("status")["tables"]), 60)
+               lambda: all(t["state"] == "available" for t in daemon.status()["tables"]), 60)
     wait_until("no dead letter is left", lambda: not daemon.json("dead-letter", "list")["items"], 60)

@@ -163,7 +163,7 @@ def test_a_related_row_that_is_deleted_without_its_old_parent_stops_the_table_on
     for change in ("DELETE FROM item WHERE id = 2", "UPDATE item SET head = 2 WHERE id = 1"):
         w.sql("SET binlog_row_image = MINIMAL", "UPDATE item SET note = 9", change, "UPDATE person SET age = 50")
         state = wait_until("the table stops", lambda: next(
-            (t for t in daemon.json("status")["tables"] if t["table"] == f"{w.schema}.head" and t["state"] == "stopped"), None))
+            (t for t in daemon.status()["tables"] if t["table"] == f"{w.schema}.head" and t["state"] == "stopped"), None))
         for words in ("binlog_row_image", "`head`", "FULL"):
             if words not in state["reason"]:
                 raise Failed(f"no {words} in the reason: {state}")

@@ -201,6 +201,30 @@ def test_no_file_is_replaced(w):
     f.dry(f.read())
 
 
+def test_a_configuration_that_is_there_stays_and_says_where_the_engine_is(w):
+    w.sql("CREATE TABLE a (id INT PRIMARY KEY)")
+    f = Folder(w)
+    path = os.path.join(f.path, "millrace.yaml")
+    mine = f"data: mine\nsearch: {{url: ['{w.engine.url}']}}\n"
+    for text, words in (("data: mine\nserch: {}\n", "serch"), (mine + "index: {keep_for: never}\n", "keep_for")):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        done = f.run("init", f.url, ok=1)
+        if words not in done.stderr or os.listdir(f.path) != ["millrace.yaml"]:
+            raise Failed(f"no {words!r}, or files {os.listdir(f.path)}: {done.stderr}")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(mine)
+    said = yaml.safe_load(f.run("init", f.url, "-o", "json").stdout)
+    written = sorted(os.path.basename(name) for name in said["files"])
+    if f.read("millrace.yaml") != mine or written != sorted([f"{w.schema}.yaml", f"{w.schema}.password"]):
+        raise Failed(f"the configuration is {f.read('millrace.yaml')}, and these are written: {written}")
+    if not said["ok"] or [c["status"] for c in said["items"] if c["id"] == "search.reach"] != ["ok"] or "millrace run" in said["next"]:
+        raise Failed(f"init says {said}")
+    f.run("apply", f"{w.schema}.yaml")
+    if not os.path.exists(os.path.join(f.path, "mine", "millrace.db")):
+        raise Failed("the definitions are not in the store of the configuration")
+
+
 def test_files_go_to_another_folder_with_a_password_file_and_a_socket(w):
     w.sql("CREATE TABLE a (id INT PRIMARY KEY)", "CREATE TABLE b (id INT PRIMARY KEY)")
     f = Folder(w)

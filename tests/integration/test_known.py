@@ -4,7 +4,7 @@ from servers import Failed, wait_until
 
 
 def topic(daemon):
-    return daemon.json("status")["topics"][0]
+    return daemon.status()["topics"][0]
 
 
 def block(w, index, on=True):

@@ -159,7 +159,7 @@ def test_a_locked_row_of_an_xa_transaction_is_waited_for_and_named(w):
     end(w, "COMMIT", "one")
     locker.join()
     state = wait_until("the topic says what it waits for", lambda: next(
-        (t for t in daemon.json("status")["topics"] if "still locked" in t["reason"]), None), 60)
+        (t for t in daemon.status()["topics"] if "still locked" in t["reason"]), None), 60)
     if "end that transaction" not in state["reason"]:
         raise Failed(f"the topic is {state}")
     holder.rollback()

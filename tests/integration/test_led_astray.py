@@ -70,12 +70,12 @@ def test_documents_are_not_read_at_a_server_that_an_address_leads_to_meanwhile(w
         s.run(20)
         s.equal()
         s.lead_new_ones_astray(9)
-        before = s.daemon.json("status")["changes"]["read"]
+        before = s.daemon.status()["changes"]["read"]
         w.sql("UPDATE customer SET name = CONCAT(name, ' of the first')")
 
         def over():
             """They were to be read again and again, and the lag was to be asked for; or all were read."""
-            changes = s.daemon.json("status")["changes"]
+            changes = s.daemon.status()["changes"]
             return (s.daemon.log_tail(10**6).count("leads to another server") > 8
                     or changes["read"] > before and changes["in_flight"] == 0)
         wait_until("documents were to be read", over)

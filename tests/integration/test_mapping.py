@@ -5,7 +5,7 @@ from servers import Failed
 
 
 def definition(w, **more):
-    table = {"table": "thing", "columns": [
+    table = {"table": "thing", "copy_to": ["whole"], "columns": [
         "id", {"name": "code", "keyword": True, "type": "text", "analyzer": "parts", "search_analyzer": "standard"},
         {"name": "title", "type": "text", "keyword": True, "copy_to": ["all"]}, {"name": "note", "copy_to": ["all"]},
         {"name": "day", "format": "dd.MM.yyyy"}, {"name": "price"}, {"name": "exact", "type": "keyword"}, "huge", "place", "flag",
@@ -34,6 +34,7 @@ def make(w):
 # What is searched for, and which documents that finds.
 SEARCHES = (
     ({"term": {"title.keyword": "Red Pen"}}, "1"), ({"term": {"title.keyword": "red"}}, ""), ({"match": {"title": "pen"}}, "1"),
+    ({"match": {"whole": "12"}}, "1"), ({"term": {"whole": "red pen"}}, "1"), ({"term": {"whole": "deep"}}, "2"), ({"match": {"whole": "29"}}, ""),
     ({"match": {"all": "tip"}}, "1"), ({"match": {"all": "ink"}}, "2"), ({"match": {"all": "deep"}}, "2"),
     ({"match": {"code": "ab"}}, "1"), ({"match": {"code": "34"}}, "2"), ({"term": {"code.keyword": "CD-34-y"}}, "2"),
     ({"range": {"day": {"gte": "01.03.2024"}}}, "2"), ({"range": {"day": {"lt": "2024-03-01"}}}, "1"),

@@ -135,9 +135,9 @@ def test_nodes_whose_clocks_are_an_hour_apart_work_beside_each_other(w):
         node.start(environment=preload(clock=os.path.join(node.folder, "clock")))
     m.start_topics()
     for node in m.nodes:
-        told = {t["name"]: (t["state"], t["told_ms"]) for t in node.json("status", ok=(0, 1))["topics"]}
+        told = {t["name"]: (t["state"], t["told_ms"]) for t in node.status(ok=(0, 1))["topics"]}
         wait_until(lambda: f"{node.config['node_name']} knows all that others do, but {told}",
-                   lambda: all(t["state"] == "running" and t["told_ms"] < 120000 for t in node.json("status", ok=(0, 1))["topics"]), 30)
+                   lambda: all(t["state"] == "running" and t["told_ms"] < 120000 for t in node.status(ok=(0, 1))["topics"]), 30)
         for schema in m.schemas:
             node.command("topic", "pause", schema)  # its owner does it
             node.command("topic", "resume", schema)
@@ -376,8 +376,9 @@ def test_a_node_is_evacuated_for_its_update_and_admitted_again(w):
         if m.has("node-1") != before:
             raise Failed("a plan that was not accepted has moved something")
         m.nodes[0].command("node", "evacuate", "node-1", "--yes")
-        if m.has("node-1") or not m.are_shared({"node-0", "node-2"}):
+        if m.has("node-1"):
             raise Failed(f"it has returned, and topics are at {m.owners()}")
+        m.wait_shared(0, 2)  # they were taken, and connect
         for thing, (_, to) in plan.items():
             topic = thing.removeprefix("topic/")
             if topic not in m.has(to):
@@ -390,8 +391,7 @@ def test_a_node_is_evacuated_for_its_update_and_admitted_again(w):
         m.nodes[1].start()
         wait_until("it is back, without topics", lambda: m.listed(node)["state"] == "evacuated", 30)
         m.nodes[2].command("node", "admit", node[:8], "--yes")
-        if not m.are_shared({"node-0", "node-1", "node-2"}):
-            raise Failed(f"it was admitted, and topics are at {m.owners()}")
+        m.wait_shared(0, 1, 2)
         for topic in m.has("node-1"):
             changes.goes_on(m.nodes[1], topic)
     m.equal()
@@ -461,7 +461,7 @@ class Judged(threading.Thread):
 
 
 def shown(node, topic):
-    return next(t for t in node.json("status", ok=(0, 1))["topics"] if t["name"] == topic)
+    return next(t for t in node.status(ok=(0, 1))["topics"] if t["name"] == topic)
 
 
 def test_a_topic_on_its_way_is_neither_running_nor_a_failure(w):
@@ -473,7 +473,7 @@ def test_a_topic_on_its_way_is_neither_running_nor_a_failure(w):
     first.command("topic", "move", topic, "--to", "node-1", "--yes")
     second.command("node", "evacuate", "node-1", "--yes")
     for node in m.nodes:
-        wait_until("all run at node-0", lambda: [(t["state"], t["owner"]) for t in node.json("status")["topics"]] == [("running", "node-0")] * 2, 10, 0.2)
+        wait_until("all run at node-0", lambda: [(t["state"], t["owner"]) for t in node.status()["topics"]] == [("running", "node-0")] * 2, 10, 0.2)
     second.command("node", "admit", "node-1", "--yes")
     wait_until("both have one", lambda: m.are_shared({"node-0", "node-1"}), 20, 0.2)
     judged.end()
@@ -564,7 +564,7 @@ def test_a_node_whose_stop_takes_long_gives_back_what_another_one_is_to_have(w):
     wait_until("it stops", lambda: "stopping: delivering" in slow.log_tail(10**6), 20)
     other = m.add("other")
     other.start()
-    wait_until("the other one has a topic", lambda: any(t["state"] == "running" and t["told_ms"] == 0 for t in other.json("status", ok=(0, 1))["topics"]), 26)
+    wait_until("the other one has a topic", lambda: any(t["state"] == "running" and t["told_ms"] == 0 for t in other.status(ok=(0, 1))["topics"]), 26)
     if slow.process.poll() is not None:
         raise Failed("the stop did not take long")
     engine.thaw()
@@ -629,7 +629,7 @@ def test_wishes_that_cannot_be_met_are_refused_with_a_way_out(w):
     m = Members(w, nodes=2, topics=2, group="one")
     m.nodes[1].configure(node_name="node-0")
     m.start()
-    wait_until("all topics run", lambda: len(m.owners()) == 2 and m.nodes[0].json("status", ok=(0, 1))["cluster"]["normal"], 30)
+    wait_until("all topics run", lambda: len(m.owners()) == 2 and m.nodes[0].status(ok=(0, 1))["cluster"]["normal"], 30)
     ids = [node["id"] for node in m.nodes[0].json("node", "list")["items"]]
     said(m.nodes[0].command("node", "evacuate", "node-0", "--yes", ok=(1,)), "2 nodes are called node-0", "give the id")
     said(m.nodes[0].command("node", "evacuate", "node-7", "--yes", ok=(1,)), "there is no node node-7", "millrace node list")
@@ -644,7 +644,7 @@ def test_wishes_that_cannot_be_met_are_refused_with_a_way_out(w):
     said(m.nodes[0].command("topic", "move", m.schemas[0], "--to", ids[0], "--yes", ok=(1,)), "is evacuated", "node admit")
     said(m.nodes[0].command("doctor", ok=(0, 1)), "whoever reaches ZooKeeper", "coordination_auth_file")
     m.zookeeper.stop()
-    wait_until("status says that the coordination is away", lambda: not m.nodes[0].json("status", ok=(0, 1))["cluster"]["connected"], 20)
+    wait_until("status says that the coordination is away", lambda: not m.nodes[0].status(ok=(0, 1))["cluster"]["connected"], 20)
     status = m.nodes[0].json("status", "--check", ok=(1,))
     if not any(check["id"] == "cluster.reach" and check["status"] == "fail" and check["fix"] for check in status["checks"]):
         raise Failed(f"the coordination is away, and the checks are {status['checks']}")

@@ -212,7 +212,7 @@ def end_build(m, topic, version, index, done):
         raise Failed(f"{index} had {done} documents, and has {built(m, index)}")
     owner = m.owner(topic)
     wait_until("the build runs there", lambda: owner.command("index", "set", f"{topic}.thing", "--rate", "0", ok=None).returncode == 0, 30, 0.2)
-    table = lambda: next(t for t in owner.json("status", ok=(0, 1))["tables"] if t["table"] == f"{topic}.thing")
+    table = lambda: next(t for t in owner.status(ok=(0, 1))["tables"] if t["table"] == f"{topic}.thing")
     wait_until(lambda: f"version {version} is the current one of {table()}", lambda: table()["version"] == version, 60, 0.2)
     at = list(m.w.engine.ask("GET", f"/_alias/{m.w.schema}-{topic}"))
     if at != [index]:
@@ -451,6 +451,32 @@ def test_who_alone_does_not_reach_a_source_or_the_engine_keeps_its_topics_until_
         m.ways[0][party].thaw()
         m.nodes[1].command("node", "admit", "node-0", "--yes")
         m.wait_shared(0, 1)
+    m.equal()
+    m.end()
+
+
+def test_a_read_that_a_server_does_not_answer_holds_up_no_topic_that_is_moved(w):
+    m = Members(w, nodes=2, topics=2).start()
+    (schema,), name = m.has("node-0"), "note"
+    w.db.sql(f"CREATE TABLE {schema}.label (id INT PRIMARY KEY, name VARCHAR(20))", f"CREATE TABLE {schema}.{name} (id INT PRIMARY KEY, label INT)",
+             f"INSERT INTO {schema}.label VALUES (1, 'old')", f"INSERT INTO {schema}.{name} VALUES (1, 1)")
+    one = {"from": "label", "table": f"{schema}.label", "to": "id", "as": "text", "columns": ["name"]}
+    m.nodes[0].command("apply", m.nodes[0].write("more.yaml", more_tables(m, schema, [name], relations=[one])))
+    for node in m.nodes:
+        node.write("definitions.yaml", m.nodes[0].command("export").stdout)
+    m.nodes[0].build(f"{schema}.{name}")
+    lock = w.db.session()
+    w.db.sql(f"UPDATE {schema}.label SET name = 'new'")
+    lock(f"LOCK TABLES {schema}.label WRITE")
+    w.db.sql(f"INSERT INTO {schema}.{name} VALUES (2, 1)")
+    waits = f"SELECT COUNT(*) FROM information_schema.processlist WHERE user = 'millrace' AND state LIKE 'Waiting for table%' AND info LIKE '%{schema}%'"
+    wait_until("the owner reads, and waits", lambda: w.db.sql(waits)[0][0], 20)
+    began = time.monotonic()
+    m.nodes[1].command("node", "evacuate", "node-0", "--yes")
+    if m.has("node-0") or time.monotonic() - began > 20:  # a read may wait for an answer for a minute
+        raise Failed(f"a read that waits was waited for {time.monotonic() - began:.1f} s: {m.owners()}")
+    lock("UNLOCK TABLES")
+    m.nodes[1].command("node", "admit", "node-0", "--yes")
     m.equal()
     m.end()
 

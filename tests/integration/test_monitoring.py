@@ -25,7 +25,7 @@ def test_metrics_have_a_port_of_their_own_on_any_address_that_serves_nothing_els
     daemon = w.millrace(metrics={"listen": f"0.0.0.0:{port}"}, listen="off", start=False)
     daemon.start(wait=False)
     wait_until("the probe says ready", lambda: is_ready(daemon, port))
-    for path, status in (("/livez", 200), ("/readyz", 200), ("/metrics", 200), ("/", 404), ("/api/v1/status", 404), ("/api/v1/doctor", 404)):
+    for path, status in (("/livez", 200), ("/readyz", 200), ("/metrics", 200), ("/", 404), ("/status", 404), ("/ui/licences.txt", 404), ("/api/v1/status", 404), ("/api/v1/doctor", 404)):
         have, text = ask(port, path)
         if have != status:
             raise Failed(f"{path}: {have} {text}")

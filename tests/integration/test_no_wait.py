@@ -36,7 +36,7 @@ def looks(daemon, times=1):
             done = daemon.json(*words)
             longest = max(longest, time.monotonic() - since)
             status = done if words == ["status"] else status
-        for path in ("/", "/metrics", "/readyz"):
+        for path in ("/", "/status", "/metrics", "/readyz"):
             since = time.monotonic()
             if http("GET", daemon.url + path, timeout=60)[0] != 200:
                 raise Failed(f"{path} fails")

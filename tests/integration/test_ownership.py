@@ -18,7 +18,7 @@ def take(w):
 
 
 def topic(daemon):
-    return daemon.json("status", ok=(0, 1))["topics"][0]
+    return daemon.status(ok=(0, 1))["topics"][0]
 
 
 def position(w):
@@ -117,7 +117,7 @@ def test_what_held_an_index_before_the_topic_was_lost_does_not_once_it_is_back(w
         version = int(w.engine.ask("GET", path)["_version"])
         engine.freeze()
         w.sql("UPDATE thing SET a = 3 WHERE id = 1")
-        wait_until("the write is on its way", lambda: daemon.json("status", ok=(0, 1))["delivery"]["in_flight"] > 0)
+        wait_until("the write is on its way", lambda: daemon.status(ok=(0, 1))["delivery"]["in_flight"] > 0)
         daemon.process.send_signal(signal.SIGSTOP)
         wait_until("it stands still", lambda: is_stopped(daemon.process.pid))
         w.db.kill_connections("command LIKE 'Binlog Dump%'")
@@ -239,5 +239,5 @@ def test_a_purged_key_whose_document_was_written_before_the_topic_was_taken_stay
     lose(w, "UPDATE thing SET a = a + 1 WHERE id = 2")
     w.engine.ask("DELETE", f"/{index}/_doc/1")
     wait_until("the document is written again", lambda: w.engine.get(index, 1), 60)
-    wait_until("the key is gone", lambda: not daemon.json("status")["delivery"]["purged"], 60)
+    wait_until("the key is gone", lambda: not daemon.status()["delivery"]["purged"], 60)
     end(w, daemon)

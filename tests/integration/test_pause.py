@@ -7,7 +7,7 @@ SMALL = {"bytes": "1MiB", "high_water_mark": 100}
 
 
 def topic(w, daemon):
-    return next(t for t in daemon.json("status")["topics"] if t["name"] == w.schema)
+    return next(t for t in daemon.status()["topics"] if t["name"] == w.schema)
 
 
 def value(w, name, key):
@@ -29,7 +29,7 @@ def is_told_everywhere(daemon, group, check, reason, fix):
     """By `doctor`, `status`, the exit code of `status --check`, the page, and the metrics."""
     checked = daemon.command("status", "--check", ok=(1,)).stdout
     for where, text in (("doctor", daemon.command("doctor", ok=(1,)).stdout), ("status", daemon.command("status").stdout),
-                        ("status --check", checked), ("the page", http("GET", daemon.url + "/")[1])):
+                        ("status --check", checked), ("the page", http("GET", daemon.url + "/status")[1])):
         for words in (group, reason, fix):
             if words not in text:
                 raise Failed(f"{where} does not say {words!r}:\n{text}")

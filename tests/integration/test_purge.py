@@ -9,11 +9,11 @@ SMALL = {"bytes": "1MiB", "high_water_mark": 100}
 
 
 def count(daemon, name):
-    return daemon.json("status")["delivery"]["statistics"][name]["total"]
+    return daemon.status()["delivery"]["statistics"][name]["total"]
 
 
 def outstanding(daemon):
-    return sum(p["changes"] for p in daemon.json("status")["delivery"]["purged"])
+    return sum(p["changes"] for p in daemon.status()["delivery"]["purged"])
 
 
 def close(w, daemon):

@@ -333,7 +333,7 @@ def test_a_run_that_is_overdue_is_told_until_it_was_good(w):
     w.equal(daemon)
 
     def runs():
-        return daemon.json("status")["tables"][0]["runs"]
+        return daemon.status()["tables"][0]["runs"]
 
     def overdue(kind):
         return [c for c in daemon.json("doctor")["items"] if c["id"] == "table.runs" and kind in c["message"]]

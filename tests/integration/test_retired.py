@@ -95,7 +95,7 @@ def test_a_retired_index_that_is_deleted_in_the_engine_does_not_pin_the_position
     end = tuple(w.db.log_end())
 
     def passed():
-        topic = daemon.json("status")["topics"][0]
+        topic = daemon.status()["topics"][0]
         return (topic["file"], topic["position"]) >= end
 
     wait_until("the position has passed all of it", passed)

@@ -17,7 +17,7 @@ def parts(w, *more):
 
 
 def of_parts(w, daemon):
-    return next(t for t in daemon.json("status")["tables"] if t["index"] == w.index("parts"))
+    return next(t for t in daemon.status()["tables"] if t["index"] == w.index("parts"))
 
 
 def says_why(w, daemon, find=of_parts, *words):

@@ -254,7 +254,7 @@ class Round:
 
     def accept(self):
         """What an operator does with a version that waits for its dead letters: they are the documents that cannot be."""
-        for table in self.daemon.json("status")["tables"]:
+        for table in self.daemon.status()["tables"]:
             wait = table["wait"]
             if wait and wait["dead_letters"] == self.refused.get(table["table"], wait["dead_letters"]):
                 self.daemon.command("index", "cutover", table["table"], "--accept-dead-letters", str(wait["dead_letters"]),
@@ -282,12 +282,12 @@ class Round:
 
     def moves(self):
         """What changes as long as there is something to hope for: builds that end one after the other send nothing."""
-        status = self.daemon.json("status")
+        status = self.daemon.status()
         return status["delivery"]["requests"], [(t["table"], t["version"], t["build"] and t["build"]["phase"]) for t in status["tables"]]
 
     def standing(self):
         """What the daemon is at: where it does not come to its end, documents are stale rather than wrong."""
-        status = self.daemon.json("status")
+        status = self.daemon.status()
         asked = [row for server in self.servers.values() for row in server.sql(
             "SELECT time, LEFT(info, 3000) FROM information_schema.processlist WHERE user = 'millrace'"
             " AND info IS NOT NULL AND time > 3")]

@@ -5,6 +5,7 @@ import os
 import re
 
 from detour import Detour
+from openapi import Api
 from servers import REPO, Failed, free_port, http, wait_until
 from workload import Workload
 
@@ -46,6 +47,11 @@ def test_status_tells_of_topics_and_tables(w):
     status = daemon.json("status")
     if not status["schema"].startswith("millrace/status/"):
         raise Failed(f"schema is {status['schema']!r}")
+    program, daemon.program = daemon.program, "false"
+    asked = daemon.status()  # as the waits of all tests ask, without the command
+    daemon.program = program
+    if asked.keys() != status.keys() or asked["topics"][0].keys() != status["topics"][0].keys():
+        raise Failed(f"the socket tells {asked} and the command {status}")
     topic = status["topics"][0]
     for field in ("name", "state", "file", "position", "gtid", "lag_seconds", "lag_bytes", "rate"):
         if field not in topic:
@@ -59,6 +65,13 @@ def test_status_tells_of_topics_and_tables(w):
     for word in (w.schema, "orders", "available"):
         if word not in plain:
             raise Failed(f"no {word} in:\n{plain}")
+    daemon.kill()
+    try:
+        said = daemon.status()
+    except Failed as e:
+        said = str(e)
+    if "no daemon" not in said:
+        raise Failed(f"without a daemon: {said}")
 
 
 def test_status_metrics_and_page_tell_which_address_of_the_engine_is_up(w):
@@ -74,7 +87,7 @@ def test_status_metrics_and_page_tell_which_address_of_the_engine_is_up(w):
             return {dict(pairs)["address"]: value for pairs, value in series(daemon.metrics(), "millrace_search_address_up").items()}
 
         def page():
-            return http("GET", daemon.url + "/")[1]
+            return http("GET", daemon.url + "/status")[1]
 
         def put_aside():
             w.sql("UPDATE orders SET note = CONCAT(note, '.')")
@@ -117,7 +130,7 @@ def test_a_node_that_has_its_store_alone_lists_itself_and_moves_nothing(w):
 
 def test_health_and_metrics_have_their_forms(w):
     daemon = w.millrace()
-    for path, status in (("/livez", 200), ("/readyz", 200), ("/metrics", 200), ("/", 200), ("/nothing", 404)):
+    for path, status in (("/livez", 200), ("/readyz", 200), ("/metrics", 200), ("/", 200), ("/status", 200), ("/nothing", 404)):
         have = http("GET", daemon.url + path)[0]
         if have != status:
             raise Failed(f"{path}: {have}")
@@ -261,6 +274,7 @@ def test_every_command_prints_json_of_its_documented_form(w):
     daemon = w.millrace()
     daemon.write("definitions.yaml", json.dumps(definitions))
     part, forms = f"{w.schema}.part", documented_forms()
+    api = Api(daemon)
     letters = lambda: daemon.json("dead-letter", "list")["items"]  # noqa: E731
     letter = lambda: str(letters()[0]["id"]) if letters() else "none"  # noqa: E731
 
@@ -273,6 +287,7 @@ def test_every_command_prints_json_of_its_documented_form(w):
         ("apply", ["apply", "definitions.yaml"]), ("index-create", ["index", "create", part, "--rate", "1", "--no-wait"]),
         ("job", ["job", "list"]), ("status", ["status"]), ("index-set", ["index", "set", part, "--rate", "0"]),
         ("index-reset", ["index", "reset", part, "--yes"]), ("version", ["index", "create", part]),
+        *([] if daemon.is_cluster else [("backup", ["backup", "copy-of-store"])]),
         ("export", ["export"]), ("doctor", ["doctor"]), ("explain", ["explain", part, "1"]), ("verify", ["verify", part, "--key", "1", "--values"]),
         ("trace", ["trace", part, "1", "--log"]), ("verify", ["verify", part]), ("verify", ["verify", part, "--sample", "5"]), ("verify", ["verify", part, "--where", "id > 0"]), ("version", ["index", "create", f"{w.schema}.kind"]), ("verify", ["check", f"{w.schema}.kind"]), ("replay", ["replay", f"{w.schema}.kind"]), ("replay-start", ["replay", f"{w.schema}.kind", "--no-wait"]), ("report", ["report", "list"]), ("verify", ["index", "refresh", part, "--where", "id < 5"]), ("index-refresh", ["index", "refresh", part, "--key", "1", "--no-wait"]), ("index-refresh-cancel", ["index", "refresh", part, "--cancel"]), ("verify-start", ["verify", part, "--rate", "1", "--no-wait"]),
         ("verify-progress", ["report", "get", lambda: next(j["id"] for j in daemon.json("job", "list")["items"] if j["kind"] == "verify")]),
@@ -284,33 +299,38 @@ def test_every_command_prints_json_of_its_documented_form(w):
         ("version", ["version", "list"]), ("index", ["index", "list"]), ("log", ["log", "list"]), ("log", ["log", "get", lambda: str(next(e["id"] for e in daemon.json("log", "list")["items"] if e["event"] == "built"))]), ("dead-letter", ["dead-letter", "list"]),
         ("dead-letter", ["dead-letter", "show", letter]), ("dead-letter-replay", ["dead-letter", "replay", "--all"]),
         ("dead-letter-discard", ["dead-letter", "discard", "--all", "--yes"]), ("index-delete", ["index", "delete", part, "--yes"]),
-        ("delayed-done", ["delayed", "done", snapshot]), ("delayed", ["delayed", "list"]), ("delayed-runs", ["delayed", "runs"]), ("delayed-run", ["delayed", "run", "--all"]),
+        ("delayed-cost", ["delayed", "run", "--one", snapshot, "--dry-run"]), ("delayed-done", ["delayed", "done", snapshot]), ("delayed", ["delayed", "list"]), ("delayed-runs", ["delayed", "runs"]), ("delayed-run", ["delayed", "run", "--all"]),
         ("topic-pause", ["topic", "pause", w.schema]), ("topic-resume", ["topic", "resume", w.schema]),
         ("version", ["index", "create", part, "--keep", "1"]), ("index-rollback", ["index", "rollback", part]),
         ("index-pause", ["index", "pause", part]), ("index-resume", ["index", "resume", part]), ("topic-reset", ["topic", "reset", w.schema, "--yes"]),
         ("delete", ["table", "delete", f"{w.schema}.kind", "--yes"]), ("delete", ["table", "delete", part, "--with-indexes", "--confirm", part]), ("config", ["config", "show"]),
-        ("drain", ["drain"]), ("drain-cancel", ["drain", "--cancel"]), ("delivery-settings", ["config", "delivery", "get"]), ("delivery-settings", ["config", "delivery", "set", "workers=20"]), ("program", ["version"]),
+        ("user-set", ["user", "add", "anna", "--role", "viewer"]), ("user", ["user", "list"]), ("user", ["user", "get", "anna"]), ("delete", ["user", "delete", "anna", "--yes"]),
+        ("token-add", ["token", "add", "ci", "--role", "viewer"]), ("token", ["token", "list"]), ("token", ["token", "get", "ci"]), ("delete", ["token", "delete", "ci", "--yes"]),
+        ("drain", ["drain"]), ("drain-cancel", ["drain", "--cancel"]), ("delivery-settings", ["config", "delivery", "get"]), ("delivery-settings", ["config", "delivery", "set", "workers=20"]), ("program", ["version"]), ("audit", ["audit", "list", "--limit", "1"]),
+        ("word-change", ["word", "add", "one", "two"]), ("word-change", ["word", "publish", "one"]), ("word", ["word", "list", "--limit", "1"]), ("word", ["word", "get", "two"]), ("word-export", ["word", "export"]), ("word-status", ["word", "status"]), ("word-try", ["word", "try", "one", "--analyzer", "standard"]),
         ("error", ["table", "get", "no.such"]),
     ]
     wrong = []
     for form, words in steps:
         words = [word() if callable(word) else word for word in words]
-        done = daemon.command(*words, "-o", "json", ok=None)
+        done = daemon.command(*words, "-o", "json", input="a password of a user\n", ok=None)
         said = done.stderr.strip().splitlines()[-1:] if form == "error" else [done.stdout.strip()]
         answer = json.loads(said[0]) if said and said[0].startswith("{") else {}
         if not re.fullmatch(rf"millrace/{form}/\d+", answer.get("schema", "")):
             wrong.append(f"{' '.join(words)}: exit {done.returncode}, {done.stdout[:300]}{done.stderr[:300]}")
             continue
+        if form not in ("export", "word-export", "error", "backup"):  # which commands make
+            wrong += [f"{' '.join(words)}: not as openapi.json describes it: {problem}" for problem in api.problems(api.form(f"{form}/{answer['schema'].rsplit('/', 1)[1]}"), answer)]
         missing = forms.get(answer["schema"], {"a form that is documented"}) - set(names_in(answer))
         if missing - next((OPTIONAL[name] for name in (" ".join(words[:3]), " ".join(words[:2]), form) if name in OPTIONAL), set()):
             wrong.append(f"{' '.join(words)}: the documented {sorted(missing)} are not in {done.stdout[:700]}")
     if wrong:
         raise Failed("\n".join(wrong))
     for form in forms:
-        if form.split("/")[1] not in {name for name, _ in steps} | {"ready", "index-cutover", "init", "node-change", "node-forget"}:  # of test_worse, test_init, test_members
+        if form.split("/")[1] not in {name for name, _ in steps} | {"ready", "me", "login", "history", "index-cutover", "init", "node-change", "node-forget", "alarm-test", *(["backup"] if daemon.is_cluster else [])}:  # of test_worse, test_init, test_members, test_access, test_alarms, test_events
             raise Failed(f"no command here prints the documented {form}")
 
 
 # Fields that are there only where there is something to tell.
-OPTIONAL = {"table delete": {"deleted", "waits_for"}, "log list": {"mappings", "settings", "create", "publish"}, "node": {"normal", "nodes", "waits_for", "session", "connected", "reason", "open_to_all"}, "error": {"fix", "errors", "severity", "file", "line", "column", "source"}, "dead-letter list": {"body", "more_after"}, "dead-letter show": {"more_after"}, "delayed list": {"more_after"}, "delayed runs": {"run", "one", "put", "waits_for", "begun", "topic", "table", "table_is_gone", "snapshots", "oldest"}, "config delivery get": {"previous"}, "status": {"at", "check", "replay", "last_success", "overdue", "verdict", "equal", "differing", "counts", "repaired_counts", "missing", "detail", "column", "every_seconds", "last", "next", "rows", "documents_done", "remaining", "until"}, "doctor": {"why", "fix"}, "verify": {"id", "reason", "routing", "kind", "repaired", "paths", "n_paths", "path", "wanted", "found"}, "trace": {"first"},
+OPTIONAL = {"table delete": {"deleted", "waits_for"}, "user delete": {"deleted", "waits_for"}, "token delete": {"deleted", "waits_for"}, "log list": {"mappings", "settings", "create", "publish"}, "node": {"normal", "nodes", "waits_for", "session", "connected", "reason", "open_to_all"}, "error": {"fix", "errors", "severity", "file", "line", "column", "source"}, "dead-letter list": {"body", "more_after"}, "dead-letter show": {"more_after"}, "delayed list": {"more_after"}, "delayed-cost": {"documents_of", "statements", "rows_examined"}, "delayed runs": {"run", "one", "put", "waits_for", "begun", "topic", "table", "table_is_gone", "snapshots", "oldest"}, "config delivery get": {"previous"}, "status": {"at", "check", "replay", "last_success", "overdue", "verdict", "equal", "differing", "counts", "repaired_counts", "missing", "detail", "column", "every_seconds", "last", "next", "rows", "documents_done", "remaining", "until"}, "doctor": {"why", "fix"}, "verify": {"id", "reason", "routing", "kind", "repaired", "paths", "n_paths", "path", "wanted", "found"}, "trace": {"first"}, "word": {"more_after"}, "word-change": {"table", "index", "version", "built", "older_than_words"}, "word-status": {"address", "asked", "pulled", "current"},
             "apply": {"severity", "file", "line", "column", "message", "fix", "fields", "path", "before", "after"}}

@@ -63,6 +63,8 @@ def test_a_run_waits_for_the_build_of_what_it_would_write_and_says_so(w):
     waits(daemon, 1)
     slow_build(w, daemon)
     told = daemon.json("delayed", "runs")["waiting"][0]["waits_for"]
+    if told not in daemon.command("delayed", "runs").stdout:
+        raise Failed("what the command prints does not say for what it waits")
     if "the build of version 2" not in told:
         raise Failed(f"it waits for {told!r}")
     asked = Asked(daemon, "delayed", "run", "--all", "--wait")

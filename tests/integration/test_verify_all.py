@@ -197,10 +197,11 @@ def test_a_repair_waits_while_the_queue_is_above_half_of_a_mark_and_says_so(w):
     with Gate(w.engine) as gate:
         gate.watch = hold = HoldBusy()
         daemon, damage = w.follow(made, search={"url": [gate.url]}, delivery={"workers": 1, "high_water_mark": 20, "bytes": "64MiB"}), Damage(w)
-        for mark, rows, text in (("high_water_mark", 15, "'x'"), ("bytes", 6, "REPEAT('x', 100000)")):
+        # A document in a request counts twice as much as a queued one: two have room in 1 MiB, and fill its half, either way.
+        for mark, rows, text in (("high_water_mark", 15, "'x'"), ("bytes", 2, "REPEAT('x', 180000)")):
             hold.open.clear()
             w.sql(f"REPLACE INTO {other}.busy SELECT seq, {text} FROM seq_1_to_{rows}")
-            wait_until("delivery holds the changes", lambda: (d := daemon.json("status")["delivery"])["queued"] + d["in_flight"] >= rows)
+            wait_until("delivery holds the changes", lambda: (d := daemon.status()["delivery"])["queued"] + d["in_flight"] >= rows)
             for key in (2, 3):
                 damage.change(key, lambda d: d.update(name="wrong"))
             job = verify(w, daemon, "--repair", "--no-wait")["job"]

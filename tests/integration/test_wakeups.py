@@ -14,7 +14,10 @@ def wakeups(daemon):
     """How often each thread went to sleep so far, by name and id."""
     found = {}
     for task in Path(f"/proc/{daemon.process.pid}/task").iterdir():
-        lines = (line.split(":", 1) for line in (task / "status").read_text().splitlines())
+        try:
+            lines = [line.split(":", 1) for line in (task / "status").read_text().splitlines()]
+        except (FileNotFoundError, ProcessLookupError):  # a job's thread has ended
+            continue
         fields = {name: value.strip() for name, value in lines}
         found[fields["Name"], task.name] = int(fields["voluntary_ctxt_switches"])
     return found

@@ -122,7 +122,7 @@ def test_the_position_stays_before_a_prepared_transaction_until_it_is_done(w):
     if position(daemon) != before:
         raise Failed(f"the position is {position(daemon)} and the prepared transaction begins at {before}")
     wait_until("a prepared transaction is no lag",
-               lambda: daemon.json("status")["topics"][0]["lag_bytes"] in (0, None), 10)
+               lambda: daemon.status()["topics"][0]["lag_bytes"] in (0, None), 10)
     end(w, "COMMIT", "one")
     read(w, daemon)
     wait_until("the position has come to the end", lambda: position(daemon) == w.db.log_end())

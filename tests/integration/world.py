@@ -222,7 +222,7 @@ class World:
 
     def table(self, daemon, name):
         """What status says of a table."""
-        return next(t for t in daemon.json("status")["tables"] if t["table"] == f"{self.schema}.{name}")
+        return next(t for t in daemon.status()["tables"] if t["table"] == f"{self.schema}.{name}")
 
     def equal(self, daemon, tables=None, seconds=30, absent=()):
         """Wait until the judge finds every document equal; the database must be still.

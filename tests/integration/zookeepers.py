@@ -12,7 +12,7 @@ class ZooKeeper(Server):
     """One server of tools/zookeeper; of an ensemble, if it is told the ports of all."""
 
     def __init__(self, name="zookeeper", port=None, ensemble=()):
-        self.folder = os.path.join(servers.RUN, name)
+        self.folder = servers.place(name)
         self.port = port or free_port()
         self.ensemble = ensemble
 

@@ -91,11 +91,18 @@ recipe = read("packaging", "container", "Dockerfile").replace("\\\n", " ")
 last = [line.split(maxsplit=1) for line in recipe.split("\nFROM ")[-1].splitlines()[1:] if line and line[0] != "#"]
 image = {name: text for name, text in last if name != "RUN"}
 environment = dict(pair.split("=", 1) for pair in image["ENV"].split())
-user, volume, port = int(image["USER"]), image["VOLUME"], int(image["EXPOSE"])
+user, volume = int(image["USER"]), image["VOLUME"]
+port, words_port = map(int, image["EXPOSE"].split())
 expect("the user has the id", f"--uid {user} --gid {user} " in recipe, True)
 expect("the data lies in the volume", environment["MILLRACE_DATA"].startswith(volume + "/"), True)
 expect("the port of metrics", environment["MILLRACE_METRICS__LISTEN"], f"0.0.0.0:{port}")
 settings_are_known("the image", environment)
+expect("the port of words in docs/configuration.md", f"0.0.0.0:{words_port};" in read("docs", "configuration.md"), True)
+nightly = re.findall(r'"((?:\w+ )+--[^"]*)"', read("packaging", "container", "nightly"))
+for timer in sorted(name for name in os.listdir(os.path.join(source, "packaging", "systemd")) if name.endswith(".timer")):
+    unit = read("packaging", "systemd", timer.replace(".timer", ".service.in"))
+    command = re.search(r"^ExecStart=\S+/millrace (.*) --config", unit, re.M)[1]
+    expect(f"nightly runs what {timer} does, {command}", command in nightly, True)
 lists = re.findall(r"s/\^(\w+): //p", recipe)
 for name in lists:
     expect(f"tools/packages has {name}", bool(re.search(f"^{name}: ", read("tools", "packages"), re.M)), True)
@@ -122,6 +129,9 @@ for option in ("format=ROW", "row-image=FULL", "row-metadata=FULL"):
 granted = set(re.findall(r"(?:TO|FROM) (\w+)@", read("packaging", "container", "database.sql")))
 expect("rights are given to", granted, {database["environment"]["MARIADB_USER"]})
 expect("the volume of millrace", [where.split(":")[1] for where in millrace["volumes"]], [volume])
+night = compose["services"]["nightly"]
+expect("the volume of nightly", night["volumes"], millrace["volumes"])
+expect("nightly is of the same image", night["image"], millrace["image"])
 expect("the port of millrace", [int(address.split(":")[2]) for address in millrace["ports"]], [port])
 settings_are_known("compose.yaml", millrace["environment"])
 
@@ -131,7 +141,10 @@ for thing in yaml.safe_load_all(read("packaging", "container", "kubernetes.yaml"
     is_of_kubernetes(thing)
 service, state = yaml.safe_load_all(read("packaging", "container", "kubernetes.yaml"))
 pod = state["spec"]["template"]["spec"]
-container, = pod["containers"]
+container, night = pod["containers"]
+expect("nightly has the same image, volume and rights", [night[name] for name in ("image", "volumeMounts", "securityContext")],
+       [container[name] for name in ("image", "volumeMounts", "securityContext")])
+expect("both run nightly", [night["command"], compose["services"]["nightly"]["entrypoint"]], [["nightly"]] * 2)
 labels = state["spec"]["template"]["metadata"]["labels"]
 expect("what the set selects", state["spec"]["selector"]["matchLabels"], labels)
 expect("what the service selects", service["spec"]["selector"], labels)

@@ -1,5 +1,17 @@
 # The unit tests: a new one is a line here.
 unit_tests += \
+	%D%/test_access \
+	%D%/test_alarm_book \
+	%D%/test_alarm_findings \
+	%D%/test_reach \
+	%D%/test_connection_places \
+	%D%/test_feed \
+	%D%/test_timeline \
+	%D%/test_accounts \
+	%D%/test_asset \
+	%D%/test_attempts \
+	%D%/test_edge \
+	%D%/test_identity \
 	%D%/test_backoff \
 	%D%/test_address_model \
 	%D%/test_address_set \
@@ -54,11 +66,13 @@ unit_tests += \
 	%D%/test_document_reads \
 	%D%/test_documents \
 	%D%/test_draft \
+	%D%/test_draft_file \
 	%D%/test_drain \
 	%D%/test_dump_watch \
 	%D%/test_engine \
 	%D%/test_engine_check \
 	%D%/test_engine_error \
+	%D%/test_edit \
 	%D%/test_err \
 	%D%/test_errand \
 	%D%/test_event \
@@ -69,6 +83,7 @@ unit_tests += \
 	%D%/test_field \
 	%D%/test_field_type \
 	%D%/test_fill_note \
+	%D%/test_delayed_parts \
 	%D%/test_fill_part \
 	%D%/test_fingerprint \
 	%D%/test_framer \
@@ -105,6 +120,7 @@ unit_tests += \
 	%D%/test_lines \
 	%D%/test_load_run \
 	%D%/test_load_shedding_model \
+	%D%/test_list_page \
 	%D%/test_lock \
 	%D%/test_log \
 	%D%/test_log_filter_args \
@@ -134,6 +150,7 @@ unit_tests += \
 	%D%/test_index_queue_gate \
 	%D%/test_index_queue_model \
 	%D%/test_pace \
+	%D%/test_openapi \
 	%D%/test_page \
 	%D%/test_page_wait \
 	%D%/test_pattern_size \
@@ -158,6 +175,7 @@ unit_tests += \
 	%D%/test_reference \
 	%D%/test_refusals \
 	%D%/test_render \
+	%D%/test_repeat \
 	%D%/test_replay_keys \
 	%D%/test_request \
 	%D%/test_resolve_task \
@@ -181,6 +199,7 @@ unit_tests += \
 	%D%/test_shape_diff \
 	%D%/test_shapes \
 	%D%/test_sigv4 \
+	%D%/test_sqlite_copy \
 	%D%/test_statement \
 	%D%/test_status_view \
 	%D%/test_store_address \
@@ -215,6 +234,8 @@ unit_tests += \
 	%D%/test_verify_verdict \
 	%D%/test_wanted_versions \
 	%D%/test_watch \
+	%D%/test_word_access \
+	%D%/test_words \
 	%D%/test_worker_backlog \
 	%D%/test_yaml \
 	%D%/test_zone \
@@ -242,6 +263,10 @@ EXTRA_DIST += \
 	%D%/writes.h
 
 tests_unit_test_request_LDADD = $(web_fake_ldadd)
+tests_unit_test_asset_LDADD  = $(web_fake_ldadd)
+tests_unit_test_identity_LDADD = $(web_fake_ldadd)
+tests_unit_test_list_page_LDADD = $(web_fake_ldadd)
+tests_unit_test_openapi_LDADD = $(web_fake_ldadd)
 tests_unit_test_page_LDADD   = $(web_fake_ldadd)
 tests_unit_test_routes_LDADD = $(web_fake_ldadd)
 

@@ -2,6 +2,8 @@
 
 #include "tests/unit/unit.h"
 
+#include "rebalance/admin/bucket_list.h"
+#include "rebalance/cluster/cluster_ops.h"
 #include "rebalance/fill/bucket.h"
 #include "src/format/json.h"
 #include "src/store/store.h"
@@ -31,6 +33,41 @@ static void what_is_stored_of_a_bucket_is_read_again(void **state)
     bucket_fini(&b);
     bucket_fini(&again);
     buf_free(&json);
+}
+
+static void list_for(struct buf *json, const struct stored_job *job, bool sees_rows)
+{
+    const struct cluster_view alone = {0};
+    struct bucket_lister l = {.jobs = job, .n = 1, .cluster = &alone, .sees_rows = sees_rows};
+    struct json_writer w = {.out = json};
+
+    buf_clear(json);
+    json_open_object(&w);
+    bucket_list_put(&w, &l, job);
+    json_close_object(&w);
+}
+
+static void only_who_sees_rows_sees_the_keys_between_which_a_bucket_reads(void **state)
+{
+    struct stored_job job = {.kind = STR(JOB_BUCKET), .state = STR(BUCKET_RUNNING)};
+    struct buf json = {0}, parameters = {0}, cursor = {0};
+    struct fill_bucket b = {0};
+
+    (void)state;
+    put_cursor(&b.until, STR("shop.orders"), STR("9000"));
+    put_cursor(&cursor, STR("shop.orders"), STR("4711"));
+    bucket_append(&parameters, &b);
+    job.parameters = buf_str(&parameters);
+    job.cursor = buf_str(&cursor);
+    list_for(&json, &job, true);
+    assert_non_null(
+        strstr(json.ptr, "\"cursor\":\"shop.orders 4711\",\"until\":\"shop.orders 9000\""));
+    list_for(&json, &job, false);
+    assert_non_null(strstr(json.ptr, "\"cursor\":\"\",\"until\":\"\""));
+    bucket_fini(&b);
+    buf_free(&json);
+    buf_free(&parameters);
+    buf_free(&cursor);
 }
 
 static void a_remainder_is_stored_without_an_end_and_read_again(void **state)
@@ -182,6 +219,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_stored_of_a_bucket_is_read_again),
+        cmocka_unit_test(only_who_sees_rows_sees_the_keys_between_which_a_bucket_reads),
         cmocka_unit_test(a_remainder_is_stored_without_an_end_and_read_again),
         cmocka_unit_test(a_bucket_shows_its_part_of_the_rows_that_were_counted),
         cmocka_unit_test(a_bucket_without_a_guess_has_its_share),

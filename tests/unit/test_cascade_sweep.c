@@ -120,6 +120,22 @@ static void a_key_whose_row_is_there_is_stored_no_longer(void **state)
     assert_int_equal(cascades_stay(f.c, STR("")), 0);
 }
 
+/* A comparison takes no document for wrong that such a one may lead to, of whatever index. */
+static void
+whether_any_stay_from_an_earlier_run_is_not_known_before_they_are_loaded(void **state)
+{
+    struct cascades *new = cascades_new(&(struct cascades_options){
+        .topic = "shop", .reader = f.reader, .is_at_rest = is_at_rest});
+
+    (void)state;
+    assert_true(cascades_may_stay(new));
+    cascades_free(new);
+    assert_true(cascades_may_stay(f.c));
+    ticket_done(f.read, OUTCOME_DELIVERED);
+    step();
+    assert_false(cascades_may_stay(f.c));
+}
+
 static void a_key_whose_read_was_given_up_stays_stored(void **state)
 {
     (void)state;
@@ -194,6 +210,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(a_key_whose_row_is_there_is_stored_no_longer),
+        CASE(whether_any_stay_from_an_earlier_run_is_not_known_before_they_are_loaded),
         CASE(a_key_whose_read_was_given_up_stays_stored),
         CASE(a_key_whose_row_goes_once_more_while_it_is_dropped_stays_stored),
         CASE(a_read_may_end_after_the_topic),

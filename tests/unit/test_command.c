@@ -133,8 +133,7 @@ static bool is_of_verify(const struct command *c, const struct command_option *o
 static void each_command_is_complete(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < commands.n; i++) {
-        const struct command *c = &commands.list[i];
+    for (const struct command *c = NULL; (c = command_next(&commands, c)) != NULL;) {
         size_t n_named;
         struct err err;
 
@@ -164,12 +163,11 @@ static void each_command_is_complete(void **state)
 static void an_option_means_the_same_in_every_command(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < commands.n; i++)
-        for (size_t j = 0; j < commands.n; j++)
-            for (const struct command_option *a = commands.list[i].options;
-                 a != NULL && a->name != NULL; a++)
-                for (const struct command_option *b = commands.list[j].options;
-                     b != NULL && b->name != NULL; b++)
+    for (const struct command *c = NULL; (c = command_next(&commands, c)) != NULL;)
+        for (const struct command *d = NULL; (d = command_next(&commands, d)) != NULL;)
+            for (const struct command_option *a = c->options; a != NULL && a->name != NULL; a++)
+                for (const struct command_option *b = d->options; b != NULL && b->name != NULL;
+                     b++)
                     if (strcmp(a->name, b->name) == 0)
                         assert_int_equal(a->value != NULL, b->value != NULL);
 }
@@ -180,8 +178,8 @@ static void no_line_of_help_is_too_long(void **state)
 
     (void)state;
     help_overview(&out, &commands);
-    for (size_t i = 0; i < commands.n; i++)
-        help_command(&out, &commands, &commands.list[i]);
+    for (const struct command *c = NULL; (c = command_next(&commands, c)) != NULL;)
+        help_command(&out, &commands, c);
     for (const char *line = out.ptr; *line != '\0';) {
         size_t len = strcspn(line, "\n");
 
@@ -211,8 +209,7 @@ static bool parse_line(struct invocation *inv, char *line, struct err *err)
 static void help_of_each_command_ends_with_an_example_that_works(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < commands.n; i++) {
-        const struct command *c = &commands.list[i];
+    for (const struct command *c = NULL; (c = command_next(&commands, c)) != NULL;) {
         struct invocation inv;
         struct buf help = {0}, line = {0};
         struct err err;
@@ -220,7 +217,7 @@ static void help_of_each_command_ends_with_an_example_that_works(void **state)
         if (c->hidden)
             continue;
         if (c->example == NULL)
-            fail_msg("%s has no example in src/cli/table.c", c->name);
+            fail_msg("%s has no example in src/cli/table", c->name);
         help_command(&help, &commands, c);
         buf_printf(&line, "\nExample\n  millrace %s\n", c->example);
         assert_true(help.len > line.len);

@@ -171,7 +171,7 @@ static void what_is_wrong_is_named_with_its_place(void **state)
     refused("coordination_timeout: 1s\n", "out of range, 2s to 2m");
     refused("coordination_timeout: 10\n", "expected a time like 500ms, 5s, 2m or 1h");
     refused("delivery:\n  batch_bytes: 5XB\n", "a size like");
-    refused("web_tls: {cert_file: a.pem}\n", "come");
+    refused("web_tls: {min_version: 1.1}\n", "one of 1.2 1.3");
     refused("delivery: {failures: 101}\n", "out of range");
     refused("log: {level: loud}\n", "debug info warn error");
     refused("search: {user: }\n", "expected one value, got nothing");

@@ -4,6 +4,7 @@
 
 #include "rebalance/admin/apply.h"
 #include "rebalance/engine/engine.h"
+#include "rebalance/fill/fills.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/version/build.h"
 
@@ -321,6 +322,37 @@ static void a_build_that_is_over_is_so_when_the_store_is_back(void **state)
     assert_int_equal(n_jobs(f), 0);
 }
 
+static size_t drop_tombstones(struct fixture *f, bool has_run)
+{
+    const struct tombstone_filter all = {.index = STR("orders_v1")};
+    struct stored_tombstone *list;
+    struct arena *a = arena_new();
+    struct err err = {0};
+    size_t n;
+
+    fills_note_run(f->co->fills, has_run);
+    coordinator_drop_tombstones(f->co);
+    assert_true(store_load_tombstones(f->opt.store, a, all, 10, &list, &n, &err));
+    arena_free(a);
+    return n;
+}
+
+/* Its end repeats the deletes since its beginning, however long ago that was. */
+static void old_deletes_are_kept_while_a_delayed_run_goes_on(void **state)
+{
+    static const struct stored_tombstone t = {
+        .index = {"orders_v1", 9}, .id = {"1", 1}, .version = 12, .at_ms = 1};
+    const struct stored_checkpoint cp = {.topic = STR("shop"), .state = STR("running")};
+    struct fixture *f = *state;
+    struct err err = {0};
+    uint64_t term;
+
+    assert_true(store_take_term(f->opt.store, STR("topic/shop"), &term, &err));
+    assert_true(store_save_checkpoint(f->opt.store, term, &cp, &t, 1, &err));
+    assert_int_equal(drop_tombstones(f, true), 1);
+    assert_int_equal(drop_tombstones(f, false), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -332,6 +364,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(whose_an_index_is_is_read_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_look_at_an_epoch_that_is_taken_meanwhile_is_repeated,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(old_deletes_are_kept_while_a_delayed_run_goes_on,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_build_that_is_over_is_so_when_the_store_is_back,
                                         set_up, tear_down),

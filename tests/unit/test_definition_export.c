@@ -147,7 +147,7 @@ static void make_file(struct maker *m)
         buf_printf(&m->b, "  - {table: d0.t%d, index: i%u, settings: %s, mapping: %s, ", i,
                    m->names++, pick(m, raws, ARRAY_LEN(raws)), pick(m, raws, ARRAY_LEN(raws)));
         if (chance(m, 40))
-            buf_append(&m->b, STR("key: [a, b], bucket_column: c, "));
+            buf_append(&m->b, STR("key: [a, b], bucket_column: c, copy_to: [all, more], "));
         if (chance(m, 30))
             buf_append(&m->b, STR("filter: \"a <> 'x'\", "));
         if (chance(m, 30))

@@ -254,6 +254,24 @@ static void fields_that_are_copied_to_are_declared(void **state)
         "\"text\"},\"names\":{\"type\":\"text\",\"analyzer\":\"ik\"}}}");
 }
 
+static void all_texts_of_a_table_are_copied_to_its_fields(void **state)
+{
+    (void)state;
+    assert_mappings(
+        "{table: d.orders, copy_to: [all, title], columns: [id, {name: title, type: text, "
+        "analyzer: ik, search_analyzer: smart, copy_to: all}, {name: kind, value: book}], "
+        "relations: [{from: customer_id, table: d.customer, to: id, columns: [name]}]}",
+        "{\"dynamic\":\"strict\",\"properties\":{\"id\":{\"type\":\"integer\"},\"title\":{"
+        "\"type\":\"text\",\"analyzer\":\"ik\",\"search_analyzer\":\"smart\",\"copy_to\":["
+        "\"all\"]},\"kind\":{\"type\":\"keyword\",\"copy_to\":[\"all\",\"title\"]},\"customer\""
+        ":{\"properties\":{\"name\":{\"type\":\"text\"}}},\"all\":{\"type\":\"text\","
+        "\"analyzer\":\"ik\",\"search_analyzer\":\"smart\"}}}");
+    assert_mappings("{table: d.orders, copy_to: names, columns: [id, title]}",
+                    "{\"dynamic\":\"strict\",\"properties\":{\"id\":{\"type\":\"integer\"},"
+                    "\"title\":{\"type\":\"keyword\",\"copy_to\":[\"names\"]},\"names\":{"
+                    "\"type\":\"text\"}}}");
+}
+
 static void the_mapping_of_the_definition_wins(void **state)
 {
     (void)state;
@@ -403,6 +421,7 @@ int main(void)
         TEST(a_flattened_relation_is_what_the_engine_has_for_it),
         TEST(a_relation_of_some_depth_stands_below_itself),
         TEST(fields_that_are_copied_to_are_declared),
+        TEST(all_texts_of_a_table_are_copied_to_its_fields),
         TEST(the_mapping_of_the_definition_wins),
         TEST(a_body_has_settings_lineage_and_alias),
         TEST(a_version_being_filled_has_no_replicas_and_a_refresh_a_second),

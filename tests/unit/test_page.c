@@ -3,7 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "tests/fakes/fake_coordinator.h"
-#include "web/page.h"
+#include "web/page/page.h"
 
 #include <string.h>
 

@@ -147,7 +147,7 @@ static void append_setting(struct buf *b, const struct setting *s)
                s->choices != NULL ? s->choices : "");
     if (s->preset != NULL)
         buf_printf(b, "`%s`", s->preset);
-    buf_printf(b, " | %s%s |\n", s->later != NULL ? "*later* " : "", s->help);
+    buf_printf(b, " | %s |\n", s->help);
 }
 
 static void every_setting_is_in_its_reference(void **state)

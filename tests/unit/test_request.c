@@ -4,6 +4,7 @@
 
 #include "src/base/arena.h"
 #include "web/body.h"
+#include "web/operation/operation.h"
 #include "web/request.h"
 
 #include <cJSON.h>
@@ -104,7 +105,7 @@ static void a_problem_is_valid_json_whatever_it_is_about(void **state)
 
 static void a_body_is_read_strictly(void **state)
 {
-    static const char *const members[] = {"n", "s", "b", NULL};
+    static const struct input members[] = {{.name = "n"}, {.name = "s"}, {.name = "b"}, {0}};
     static const struct {
         const char *type, *body;
         bool ok;

@@ -321,6 +321,30 @@ static void note_kept(struct buf *out, struct str table)
             note_version(out, table, item);
 }
 
+/* When what cron starts was last well. */
+static void note_runs(struct buf *out, struct str table)
+{
+    static const struct {
+        const char *path, *words;
+    } runs[] = {
+        {"/runs/delayed/last_success", "delayed run "},
+        {"/runs/replay/last_success", "replay "},
+        {"/runs/check/last_success", "check "},
+    };
+    bool any = false;
+
+    for (size_t i = 0; i < ARRAY_LEN(runs); i++) {
+        if (!has_text(table, runs[i].path))
+            continue;
+        if (!any)
+            add_note(out, table, "/table");
+        buf_append(out, any ? STR(", ") : STR("last good "));
+        buf_append(out, str_from(runs[i].words));
+        put(out, table, runs[i].path, RENDER_TEXT);
+        any = true;
+    }
+}
+
 static void note_table(struct buf *out, struct str table)
 {
     bool is_pending = false;
@@ -330,6 +354,7 @@ static void note_table(struct buf *out, struct str table)
     note_cascades(out, table);
     note_dropped(out, table);
     note_kept(out, table);
+    note_runs(out, table);
     if (json_find_bool(table, "/pending", &is_pending) && is_pending) {
         add_note(out, table, "/table");
         buf_append(out, STR("its definition has changed: the next millrace index create "

@@ -486,32 +486,52 @@ static bool end_run(struct store *s, uint64_t run, int64_t now_ms, struct err *e
            store_run(s, "DELETE FROM snapshot_run WHERE id = ?", BINDS(NUMBER(run)), err);
 }
 
-/* A topic has one run, and its parts write documents of the topic. */
-static bool delete_parts(struct store *s, struct str topic, struct err *err)
-{
-    static const char sql[] =
-        "DELETE FROM job WHERE kind = '" JOB_PART "' AND EXISTS (SELECT 1 FROM index_version v"
-        " WHERE v.index_name = job.index_name AND v.number = job.version AND v.topic = ?)";
-
-    return store_run(s, sql, BINDS(TEXT(topic)), err);
-}
-
-bool store_forget_part(struct store *s, const struct snapshot_owner *owner, uint64_t job,
-                       struct err *err)
+/* A part, and its term, which nobody asks for any more. */
+static bool forget_part(struct store *s, uint64_t job, struct err *err)
 {
     static const char forget[] = "DELETE FROM job WHERE id = ? AND kind = '" JOB_PART "'",
                       term[] = "DELETE FROM term WHERE thing = ? AND NOT EXISTS"
                                " (SELECT 1 FROM job WHERE id = ?)";
     struct buf thing = {0};
-    bool ok;
 
-    if (!store_begin_as(s, owner->topic, owner->term, err))
-        return false;
     buf_printf(&thing, "job/%llu", (unsigned long long)job);
-    ok = store_run(s, forget, BINDS(NUMBER(job)), err) &&
-         store_run(s, term, BINDS(TEXT(buf_str(&thing)), NUMBER(job)), err);
+
+    const bool ok = store_run(s, forget, BINDS(NUMBER(job)), err) &&
+                    store_run(s, term, BINDS(TEXT(buf_str(&thing)), NUMBER(job)), err);
+
     buf_free(&thing);
-    return store_end(s, ok, err);
+    return ok;
+}
+
+static void fill_number(struct arena *a, const struct str *cells, void *element)
+{
+    (void)a;
+    *(uint64_t *)element = row_number(cells[0]);
+}
+
+/* A topic has one run, and its parts write documents of the topic. */
+static bool forget_parts(struct store *s, struct str topic, struct err *err)
+{
+    static const char sql[] =
+        "SELECT j.id FROM job j JOIN index_version v ON v.index_name = j.index_name"
+        " AND v.number = j.version WHERE j.kind = '" JOB_PART "' AND v.topic = ?";
+    struct arena *a = arena_new();
+    struct row_list list = ROW_LIST(a, uint64_t, fill_number);
+    bool ok = store_select(s, sql, BINDS(TEXT(topic)), &list.sink, err);
+    size_t n;
+    const uint64_t *ids = row_list_finish(&list, &n);
+
+    for (size_t i = 0; ok && i < n; i++)
+        ok = forget_part(s, ids[i], err);
+    arena_free(a);
+    return ok;
+}
+
+bool store_forget_part(struct store *s, const struct snapshot_owner *owner, uint64_t job,
+                       struct err *err)
+{
+    return store_begin_as(s, owner->topic, owner->term, err) &&
+           store_end(s, forget_part(s, job, err), err);
 }
 
 bool store_end_snapshot_run(struct store *s, const struct snapshot_owner *owner, uint64_t run,
@@ -519,7 +539,7 @@ bool store_end_snapshot_run(struct store *s, const struct snapshot_owner *owner,
 {
     if (!store_begin_as(s, owner->topic, owner->term, err))
         return false;
-    return store_end(s, end_run(s, run, now_ms, err) && delete_parts(s, owner->topic, err),
+    return store_end(s, end_run(s, run, now_ms, err) && forget_parts(s, owner->topic, err),
                      err);
 }
 

@@ -30,9 +30,7 @@ struct arena;
 struct store;
 struct stored_job;
 
-#define SNAPSHOT_INIT    "init"
 #define SNAPSHOT_RUNNING "running"
-#define SNAPSHOT_DONE    "done"
 
 #define SNAPSHOT_ID_MAX 512 /* bytes of a row's key as text */
 
@@ -83,11 +81,11 @@ struct snapshot_filter {
 bool store_load_snapshots(struct store *s, struct arena *a, const struct snapshot_filter *f,
                           struct stored_snapshot **out, size_t *n, struct err *err) MUST_CHECK;
 
-/* How many there are of each table and status. */
+/* How many of each table are not done. */
 struct snapshot_count {
-    struct str topic, table, status;
-    uint64_t n;
-    int64_t oldest_ms;
+    struct str topic, table;
+    uint64_t n_waiting, n_running;
+    int64_t oldest_ms; /* of those that wait; 0: none waits */
 };
 bool store_count_snapshots(struct store *s, struct arena *a, struct snapshot_count **out,
                            size_t *n, struct err *err) MUST_CHECK;

@@ -277,6 +277,32 @@ void delivery_metric_each(struct delivery_metric *m, int64_t now_ms, index_count
     lock_release(&m->lock);
 }
 
+void delivery_metric_topic(struct delivery_metric *m, struct str topic, uint64_t *documents,
+                           struct histogram *latency)
+{
+    *documents = 0;
+    *latency = (struct histogram){.sum = 0};
+    lock_acquire(&m->lock);
+    for (const struct topic_metric *t = m->topics; t != NULL; t = t->next)
+        if (str_equal(str_from(t->topic), topic))
+            histogram_snapshot(&t->latency, latency);
+    for (const struct index_metric *x = m->indexes; x != NULL; x = x->next) {
+        if (!str_equal(str_from(x->topic), topic))
+            continue;
+        for (size_t op = 0; op < N_METRIC_OPS; op++)
+            *documents += count_of(x, (enum metric_op)op, RESULT_OK);
+        *documents += count_of(x, METRIC_INDEX, RESULT_DROPPED);
+    }
+    lock_release(&m->lock);
+}
+
+void delivery_metric_bulk(const struct delivery_metric *m, uint64_t *documents,
+                          struct histogram *took)
+{
+    *documents = statistic_total(&m->counts[COUNT_INDEXED]);
+    histogram_snapshot(&m->times[TIME_BATCH], took);
+}
+
 static void put_rejections(struct buf *out, const struct delivery_metric *m)
 {
     for (int status = 0; status < STATUS_MAX; status++) {

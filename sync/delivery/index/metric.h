@@ -130,6 +130,14 @@ void delivery_metric_time(struct delivery_metric *m, enum delivery_time what, in
 /* Count a request other than bulk that was answered, or was not. */
 void delivery_metric_query(struct delivery_metric *m, bool failed, int64_t took_us);
 
+/* Of all indexes of a topic since the start: the documents that ended, the ms from commit on.
+ */
+void delivery_metric_topic(struct delivery_metric *m, struct str topic, uint64_t *documents,
+                           struct histogram *latency);
+/* Of all: the documents, and the us that each bulk request took. */
+void delivery_metric_bulk(const struct delivery_metric *m, uint64_t *documents,
+                          struct histogram *took);
+
 /*
  * Write members of a JSON object: each count with its last minute, each duration's
  * distribution.

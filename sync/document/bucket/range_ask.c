@@ -4,6 +4,7 @@
 
 #include "src/base/arena.h"
 #include "src/base/mem.h"
+#include "src/mysql/explain.h"
 #include "src/mysql/mysql.h"
 #include "sync/document/cell.h"
 #include "sync/document/comparison.h"
@@ -12,8 +13,6 @@
 #include "sync/document/query.h"
 #include "sync/value/schema.h"
 #include "sync/value/value.h"
-
-#include <stdlib.h>
 
 /* ---- SQL ---- */
 
@@ -71,29 +70,10 @@ static bool send(struct range_ask *ask, struct mysql_result **r, struct err *err
 
 /* ---- EXPLAIN ---- */
 
-/* The cell of the column of that name; ptr NULL if there is none. */
-static struct str cell_of(const struct mysql_result *r, const struct mysql_row *row,
-                          struct str name)
-{
-    for (size_t i = 0; i < row->n_cells; i++)
-        if (str_equal_any_case(mysql_result_name(r, i), name))
-            return row->cells[i];
-    return (struct str){NULL, 0};
-}
-
-static uint64_t number_of(struct str cell)
-{
-    char text[24] = "";
-
-    if (cell.ptr != NULL && cell.len < sizeof(text))
-        memcpy(text, cell.ptr, cell.len);
-    return strtoull(text, NULL, 10);
-}
-
 bool range_ask_is_in_order(struct range_ask *ask, bool *in_order, struct err *err)
 {
+    struct explain_step step;
     struct mysql_result *r;
-    struct mysql_row row;
     int got;
 
     buf_clear(&ask->sql);
@@ -102,12 +82,8 @@ bool range_ask_is_in_order(struct range_ask *ask, bool *in_order, struct err *er
     if (!send(ask, &r, err))
         return false;
     *in_order = true;
-    while ((got = mysql_result_next(r, &row, err)) > 0) {
-        const struct str extra = cell_of(r, &row, STR("Extra"));
-
-        *in_order = *in_order &&
-                    (extra.ptr == NULL || memmem(extra.ptr, extra.len, "filesort", 8) == NULL);
-    }
+    while ((got = explain_next(r, &step, err)) > 0)
+        *in_order = *in_order && !step.sorts;
     mysql_result_close(r);
     return got == 0;
 }
@@ -115,8 +91,8 @@ bool range_ask_is_in_order(struct range_ask *ask, bool *in_order, struct err *er
 bool range_ask_rows(struct range_ask *ask, const struct row_range *ranges, size_t n,
                     uint64_t *rows, struct err *err)
 {
+    struct explain_step step;
     struct mysql_result *r;
-    struct mysql_row row;
     int got;
 
     buf_clear(&ask->sql);
@@ -131,12 +107,9 @@ bool range_ask_rows(struct range_ask *ask, const struct row_range *ranges, size_
     }
     if (!send(ask, &r, err))
         return false;
-    while ((got = mysql_result_next(r, &row, err)) > 0) {
-        const uint64_t id = number_of(cell_of(r, &row, STR("id")));
-
-        if (id >= 1 && id <= n)
-            rows[id - 1] = number_of(cell_of(r, &row, STR("rows")));
-    }
+    while ((got = explain_next(r, &step, err)) > 0)
+        if (step.select >= 1 && step.select <= n)
+            rows[step.select - 1] = step.rows;
     mysql_result_close(r);
     return got == 0;
 }

@@ -121,6 +121,12 @@ bool cascades_wait_for(struct cascades *c, struct str index);
  */
 size_t cascades_stay(struct cascades *c, struct str index);
 /*
+ * Tell whether any stay in any index, or may: those of an earlier run are not known until they
+ * are loaded.  Each may lead to documents of other indexes that nobody has looked for yet.
+ * @thread any
+ */
+bool cascades_may_stay(struct cascades *c);
+/*
  * Returns when the oldest such document of any version of the alias was found, in wall time:
  * all found earlier are done.  INT64_MAX: there is none; 0: not known yet.  @thread any
  */

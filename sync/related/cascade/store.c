@@ -196,6 +196,16 @@ size_t cascades_stay(struct cascades *c, struct str index)
     return n;
 }
 
+bool cascades_may_stay(struct cascades *c)
+{
+    lock_acquire(&c->lock);
+
+    const bool may = c->restored == 0 || gone_set_count(&c->gone) > 0;
+
+    lock_release(&c->lock);
+    return may;
+}
+
 int64_t cascades_oldest_ms(struct cascades *c, struct str alias)
 {
     lock_acquire(&c->lock);

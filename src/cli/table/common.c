@@ -1,0 +1,10 @@
+#include "config.h"
+
+#include "src/cli/table/rows.h"
+
+const struct command_option yes_options[] = {YES, END};
+
+const struct command_option pause_options[] = {
+    {"reason", 0, "TEXT", "why, for whoever looks at the status", NULL},
+    END,
+};

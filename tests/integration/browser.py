@@ -1,0 +1,155 @@
+"""A real Chromium that looks at the page, with the tools of its tests: waits, pictures, axe-core."""
+import os
+import pathlib
+import shutil
+import tempfile
+
+from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
+from selenium.webdriver.chrome.options import Options
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from servers import Failed, wait_until
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+PICTURES = REPOSITORY / "tests" / "run" / "pictures"
+# What the browser says of answers that a test asks for, such as a log-in that is refused.
+NETWORK = "Failed to load resource"
+
+
+def axe_source():
+    """axe-core as npm has fetched it for the build."""
+    found = sorted(REPOSITORY.glob("build*/*/web/ui/made/node_modules/axe-core/axe.min.js"))
+    if not found:
+        raise Failed("the page was not built here: there is no axe-core beside it")
+    return found[0].read_text()
+
+
+class Browser:
+    """One window.  Use it in a with statement."""
+
+    def __init__(self, language="en", width=1280):
+        self.profile = tempfile.mkdtemp(prefix="millrace-browser-")
+        options = Options()
+        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", f"--window-size={width},900",
+                         f"--lang={language}", f"--user-data-dir={self.profile}", "--no-first-run", "--disable-background-networking"):
+            options.add_argument(argument)
+        options.add_experimental_option("prefs", {"intl.accept_languages": language})
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        os.environ.setdefault("HOME", self.profile)
+        self.driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
+        self.clicks = 0
+        self.axe = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.driver.quit()
+        shutil.rmtree(self.profile, ignore_errors=True)
+
+    # ---- looking ----
+
+    def text(self):
+        return self.driver.execute_script("return document.body ? document.body.innerText : ''")
+
+    def wait(self, what, condition, seconds=20):
+        """Wait until condition() holds; elements that the page replaces meanwhile are looked up again."""
+
+        def holds():
+            try:
+                return condition()
+            except (StaleElementReferenceException, WebDriverException):
+                return None
+
+        try:
+            return wait_until(what, holds, seconds)
+        except Failed as e:
+            raise Failed(f"{e}; the page shows: {self.text()[:1500]!r}") from None
+
+    def shows(self, text, seconds=20):
+        self.wait(f"the page shows {text!r}", lambda: text in self.text(), seconds)
+
+    def shows_not(self, text, seconds=20):
+        self.wait(f"the page shows {text!r} no more", lambda: text not in self.text(), seconds)
+
+    def settled(self):
+        """Nothing is being loaded."""
+        self.wait("the screen has loaded", lambda: self.driver.execute_script(
+            "return document.querySelector('h1') !== null && document.querySelector('[aria-busy=true]') === null"))
+
+    # ---- acting ----
+
+    def open(self, url):
+        self.driver.get(url)
+
+    def go(self, address):
+        self.driver.execute_script("location.hash = arguments[0]", address)
+        self.settled()
+
+    def element(self, css):
+        return self.wait(f"there is {css}", lambda: self.driver.find_element(By.CSS_SELECTOR, css))
+
+    def click(self, name, within="body"):
+        """Click the button or link with this name, once it can be clicked."""
+
+        def clicked():
+            for element in self.driver.find_elements(By.CSS_SELECTOR, f"{within} button, {within} a"):
+                if element.text.strip() == name and element.is_displayed() and element.get_attribute("aria-disabled") is None and element.is_enabled():
+                    element.click()
+                    return True
+            return False
+
+        self.wait(f"{name!r} can be clicked", clicked)
+        self.clicks += 1
+
+    def fill(self, label, value):
+        """Type into the field with this label."""
+
+        def field():
+            for element in self.driver.find_elements(By.CSS_SELECTOR, "label"):
+                if element.text.strip() == label and element.is_displayed():
+                    return self.driver.find_element(By.ID, element.get_attribute("for"))
+            return None
+
+        element = self.wait(f"there is the field {label!r}", field)
+        element.clear()
+        element.send_keys(value)
+        self.clicks += 1
+
+    def keys(self, *keys):
+        self.driver.switch_to.active_element.send_keys(*keys)
+
+    def palette(self):
+        self.element("body").send_keys(Keys.CONTROL, "k", Keys.CONTROL)
+        self.element("dialog.palette")
+
+    def set_size(self, width):
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                    {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600})
+
+    # ---- judging ----
+
+    def picture(self, name):
+        PICTURES.mkdir(parents=True, exist_ok=True)
+        self.driver.save_screenshot(str(PICTURES / f"{name}.png"))
+
+    def violations(self):
+        """What axe-core finds wrong on the page: a line for each."""
+        if self.axe is None:
+            self.axe = axe_source()
+        self.driver.execute_script(self.axe + "; window.axe = axe;")
+        found = self.driver.execute_async_script(
+            "const done = arguments[0]; axe.run(document, {resultTypes: ['violations']}).then((r) => done(r.violations.map((v) =>"
+            " `${v.id}: ${v.help}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200)).join(' | ')}`)), (e) => done([String(e)]));")
+        return found
+
+    def overflow(self):
+        """By how many pixels the page is wider than the window."""
+        return self.driver.execute_script("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+
+    def complaints(self, expected=()):
+        """What the console says, but for failed requests that the test meant (a part of their address)."""
+        return [e["message"] for e in self.driver.get_log("browser") if not any(part in e["message"] for part in expected)]

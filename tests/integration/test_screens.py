@@ -1,0 +1,184 @@
+"""The admin page in a real browser: every screen, width, theme and language; and what people do with it."""
+import itertools
+import json
+import os
+import re
+import signal
+
+from browser import REPOSITORY, Browser
+from gate import Gate
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from servers import Failed
+from test_access import PASSWORD, add_user
+
+# How each language calls the theme of the system; the page of another language shows none of these.
+LANGUAGES = {"en": "Overview", "zh": "概览", "ru": "Обзор"}
+THEMES = ("light", "dark")
+WIDTHS = (1280, 400)
+SCREENS = ("overview", "topics", "topics/{schema}", "databases", "tables", "tables/{schema}.orders?tab=state", "tables/{schema}.orders?tab=columns",
+           "tables/{schema}.orders?tab=relations", "tables/{schema}.orders?tab=document&key=1", "tables/{schema}.orders?tab=text", "versions",
+           "versions/{schema}-orders", "jobs", "delivery", "delivery?tab=statistics", "delivery?tab=settings", "cluster", "delayed", "words", "letters",
+           "verify", "trace?table={schema}.orders&key=1", "doctor", "activity", "activity?tab=audit", "settings", "settings?tab=users",
+           "settings?tab=tokens", "settings?tab=config", "settings?tab=about")
+
+
+def log_in(browser, daemon, name="anna"):
+    browser.open(daemon.url)
+    browser.fill("Name", name)
+    browser.fill("Password", PASSWORD)
+    browser.click("Log in", within="main form")
+    browser.element("nav.site")
+    browser.settled()
+
+
+def choose(browser, label, value):
+    """Choose in the head of the page: the theme or the language."""
+    browser.driver.execute_script(
+        "const s = [...document.querySelectorAll('.tools select')][arguments[0]]; s.value = arguments[1];"
+        "s.dispatchEvent(new Event('change', {bubbles: true}));", ("theme", "language").index(label), value)
+
+
+def untranslated(browser):
+    """Names of texts that stand where a text should be."""
+    known = {name.split(".")[0] for file in (REPOSITORY / "web/ui/texts").glob("*.json") for name in json.loads(file.read_text())}
+    return [name for name in re.findall(r"(?<![\w./-])[a-z_]+(?:\.[a-z_]+)+(?![\w./:-])", browser.driver.execute_script(
+        "return [...document.querySelectorAll('h1,h2,h3,button,label,th,caption,dt,nav a,.soft,.state')].filter((e) => !e.closest('code,pre'))"
+        ".map((e) => e.innerText).join('\\n')")) if name.split(".")[0] in known]
+
+
+def looks(w):
+    """How each screen is shown: in all ways with --pictures, else each in a few, all ways in turn."""
+    ways = list(itertools.product(LANGUAGES, WIDTHS, THEMES))
+    # A language and a theme with both widths; the next screen has the next ones.
+    turns = [[(language, width, THEMES[i % 2]) for width in WIDTHS] for i, language in enumerate([*LANGUAGES, *LANGUAGES])]
+    for i, screen in enumerate(SCREENS):
+        yield screen.format(schema=w.schema), ways if w.options.pictures else turns[i % len(turns)]
+
+
+def look_at(browser, screen, ways, wrong):
+    browser.go(f"#/{screen}")
+    judged = set()
+    for language, width, theme in ways:
+        choose(browser, "language", language)
+        choose(browser, "theme", theme)
+        browser.wait(f"the page speaks {language}", lambda: LANGUAGES[language] in browser.text())
+        browser.set_size(width)
+        browser.picture("-".join([re.sub(r"\W+", "-", screen.replace(browser.schema, "shop")), language, str(width), theme]))
+        if (over := browser.overflow()) > 0:
+            wrong.append(f"{screen} in {language} is {over} pixels wider than a window of {width}")
+        if theme not in judged:
+            wrong += [f"{screen}, {language}, {width}, {theme}: {violation}" for violation in browser.violations()]
+            judged.add(theme)
+    if found := untranslated(browser):
+        wrong.append(f"{screen} shows {found} instead of texts")
+    browser.set_size(WIDTHS[0])
+    choose(browser, "language", "en")
+
+
+def test_every_screen_is_whole_in_each_language_width_and_theme(w):
+    daemon, _, _ = w.work_on_shop()
+    add_user(daemon, "anna", "admin")
+    wrong = []
+    with Browser() as browser:
+        browser.schema = w.schema
+        log_in(browser, daemon)
+        for screen, ways in looks(w):
+            look_at(browser, screen, ways, wrong)
+        wrong += browser.complaints()
+    if wrong:
+        raise Failed(f"{len(wrong)} are wrong: " + "\n".join(wrong[:20]))
+
+
+def test_from_an_empty_daemon_to_the_first_search_without_a_manual(w):
+    w.sql("CREATE TABLE tea (id INT PRIMARY KEY, name VARCHAR(40))", "INSERT INTO tea VALUES (1, '龙井茶'), (2, '<b>oolong</b>')")
+    daemon = w.millrace()
+    with open(os.path.join(daemon.folder, "data", "first-admin.token"), encoding="utf-8") as f:
+        token = f.read().strip()
+    with Browser() as browser:
+        browser.open(daemon.url)
+        browser.fill("One-time token", token)
+        browser.fill("Your name", "anna")
+        browser.fill("A new password", PASSWORD)
+        browser.click("Become the first admin", within="main form")
+        browser.click("Add a topic")
+        browser.fill("Name", w.schema)
+        browser.fill("Address", f"127.0.0.1:{w.db.port}")
+        browser.fill("User", "millrace")
+        browser.fill("File with the password", os.path.join(daemon.folder, "source.password"))
+        browser.click("Add a topic", within="dialog")
+        browser.click("Add a database", within="main")
+        browser.fill("Name", w.schema)
+        browser.click("Add a database", within="dialog")
+        browser.click("Add a table", within="main")
+        browser.fill("Table, as DATABASE.TABLE", f"{w.schema}.tea")
+        browser.fill("Name of the index that searches use", w.index("tea"))
+        browser.click("Add a table", within="dialog")
+        browser.shows("varchar(40)")
+        browser.go("#/overview")
+        browser.click("Build a new index version", within="main")
+        browser.click("Build a new index version", within="dialog")
+        browser.go("#/overview")
+        browser.wait("searches use the index", lambda: w.table(daemon, "tea")["version"] == 1, 60)
+        browser.go(f"#/tables/{w.schema}.tea?tab=document&key=2")
+        browser.shows("<b>oolong</b>")
+        if browser.clicks > 30:
+            raise Failed(f"{browser.clicks} clicks and fields")
+        complaints = browser.complaints()
+    if complaints:
+        raise Failed(f"the console says {complaints}")
+
+
+def test_the_palette_answers_why_a_row_is_not_in_search(w):
+    daemon, _, _ = w.work_on_shop()
+    add_user(daemon, "anna", "operator")
+    w.sql("DELETE FROM order_item WHERE order_id = 7", "DELETE FROM orders WHERE id = 7")
+    with Browser() as browser:
+        log_in(browser, daemon)
+        browser.palette()
+        browser.keys("orders:7")
+        browser.shows(f"{w.schema}.orders 7")
+        browser.keys(Keys.ENTER)
+        browser.wait("the trace is shown", lambda: "/trace" in browser.driver.current_url and "7" in browser.text())
+        browser.settled()
+        browser.picture("trace-of-a-deleted-row")
+
+
+def test_a_viewer_is_offered_nothing_that_is_refused(w):
+    daemon, _, _ = w.work_on_shop()
+    add_user(daemon, "anna", "viewer")
+    with Browser() as browser:
+        log_in(browser, daemon)
+        for screen in SCREENS:
+            browser.go("#/" + screen.format(schema=w.schema))
+            for button in browser.driver.find_elements(By.CSS_SELECTOR, "main button.primary, main button.danger"):
+                if button.is_displayed() and button.is_enabled() and button.get_attribute("aria-disabled") is None:
+                    raise Failed(f"{screen} offers a viewer {button.text!r}")
+        refused = [c for c in browser.complaints() if "403" in c]
+        if refused:
+            raise Failed(f"the page asks for what a viewer may not have: {refused[:5]}")
+
+
+def test_the_page_says_what_is_away(w):
+    with Gate(w.engine) as gate:
+        w.load_shop()
+        daemon = w.follow(w.shop_definitions("product"), search={"url": [gate.url]})
+        add_user(daemon, "anna", "admin")
+        with Browser() as browser:
+            log_in(browser, daemon)
+            browser.shows("running")
+            gate.refuse = lambda *_: 503
+            w.sql("UPDATE product SET stock = stock + 1")
+            browser.wait("the overview names the engine", lambda: re.search(r"(attention|failed)[^\n]*(search engine|product)", browser.text()), 60)
+            if browser.driver.title == "Millrace":
+                raise Failed("the title says that all is well")
+            browser.picture("engine-away")
+            gate.refuse = None
+            browser.wait("all is well again", lambda: browser.driver.title == "Millrace", 60)
+            daemon.process.send_signal(signal.SIGSTOP)  # nothing is closed, and nothing comes any more
+            try:
+                browser.wait("the page is stale", lambda: "has not answered for" in browser.text(), 90)
+                browser.picture("daemon-frozen")
+            finally:
+                daemon.process.send_signal(signal.SIGCONT)
+            browser.wait("the page is live again", lambda: "● live" in browser.text() and "has not answered for" not in browser.text(), 60)

@@ -227,8 +227,37 @@ static void order(struct member *m, struct str thing, enum cluster_wish wish)
     m->changed(m->ctx, thing, wish);
 }
 
+static void show(struct member *m)
+{
+    struct coordination_state s;
+    struct buf waits = {0};
+    bool is_normal;
+
+    coordination_state(m->c, &s);
+    (void)barrier_waits_for(m->barrier, &waits);
+    lock_acquire(&m->lock);
+    buf_free(&m->view.waits);
+    m->view.waits = waits;
+    m->view.is_connected = s.status == COORDINATION_CONNECTED;
+    is_normal = barrier_is_normal(m->barrier);
+    if (m->view.normal_ms == 0 || m->view.is_normal != is_normal)
+        m->view.normal_ms = clock_mono_ms();
+    m->view.is_normal = is_normal;
+    m->view.is_open_to_all = s.is_open_to_all;
+    name_set_copy(&m->view.evacuated, &barrier_state(m->barrier)->evacuated);
+    m->view.state_version = barrier_state_version(m->barrier);
+    m->view.session = barrier_session(m->barrier);
+    m->view.revision = barrier_revision(m->barrier);
+    m->view.trouble = m->view.is_connected ? m->trouble : s.why;
+    m->view.since_ms = s.since_ms;
+    m->view.timeout_ms = s.timeout_ms;
+    lock_release(&m->lock);
+}
+
+/* Whoever asked sees a view that has the wish: the rest of this turn may take a while. */
 static void take_answer(struct member *m, const struct barrier_action *a)
 {
+    show(m);
     lock_acquire(&m->lock);
     m->answered = a->token;
     m->is_done = a->is_done;
@@ -424,33 +453,6 @@ static void take_later(struct member *m)
     try_lock(m);
     try_registration(m);
     settle(m);
-}
-
-static void show(struct member *m)
-{
-    struct coordination_state s;
-    struct buf waits = {0};
-    bool is_normal;
-
-    coordination_state(m->c, &s);
-    (void)barrier_waits_for(m->barrier, &waits);
-    lock_acquire(&m->lock);
-    buf_free(&m->view.waits);
-    m->view.waits = waits;
-    m->view.is_connected = s.status == COORDINATION_CONNECTED;
-    is_normal = barrier_is_normal(m->barrier);
-    if (m->view.normal_ms == 0 || m->view.is_normal != is_normal)
-        m->view.normal_ms = clock_mono_ms();
-    m->view.is_normal = is_normal;
-    m->view.is_open_to_all = s.is_open_to_all;
-    name_set_copy(&m->view.evacuated, &barrier_state(m->barrier)->evacuated);
-    m->view.state_version = barrier_state_version(m->barrier);
-    m->view.session = barrier_session(m->barrier);
-    m->view.revision = barrier_revision(m->barrier);
-    m->view.trouble = m->view.is_connected ? m->trouble : s.why;
-    m->view.since_ms = s.since_ms;
-    m->view.timeout_ms = s.timeout_ms;
-    lock_release(&m->lock);
 }
 
 static void turn(struct member *m)

@@ -21,6 +21,7 @@
 #define STEPS   1200 /* a minute */
 #define LONG_S  60   /* longer than a test takes */
 #define BIG     ((size_t)12 << 20)
+#define SOME    ((size_t)512 << 10)
 
 /* ---- certificates ---- */
 
@@ -646,25 +647,59 @@ static void a_client_that_has_said_farewell_still_gets_its_answer(void **state)
     buf_free(&answer);
 }
 
+static bool hears_the_end(const struct client *c)
+{
+    bool ended = false;
+
+    for (int i = 0; i < STEPS && !ended; i++) {
+        struct pollfd p = {.fd = c->fd, .events = POLLRDHUP};
+
+        ended = poll(&p, 1, STEP_MS) == 1 && (p.revents & (POLLHUP | POLLRDHUP)) != 0;
+    }
+    return ended;
+}
+
+static void ask_for_status(struct client *c)
+{
+    client_send(c, STR("GET /api/v1/status HTTP/1.1\r\nHost: localhost\r\n"
+                       "Authorization: Bearer mrt_admin\r\n\r\n"));
+}
+
 static void an_answer_that_nobody_reads_ends(void **state)
 {
     const struct fixture *f = *state;
     static char big[2 * BIG + 1]; /* the call may still look at it */
     struct client c;
-    bool ended = false;
 
     memset(big, 'x', 2 * BIG);
     fake_coordinator.answer = big;
     connect_client(&c, f->port);
-    client_send(&c, STR("GET /api/v1/status HTTP/1.1\r\nHost: localhost\r\n"
-                        "Authorization: Bearer mrt_admin\r\n\r\n"));
-    for (int i = 0; i < STEPS && !ended; i++) {
-        struct pollfd p = {.fd = c.fd, .events = POLLRDHUP};
-
-        ended = poll(&p, 1, STEP_MS) == 1 && (p.revents & (POLLHUP | POLLRDHUP)) != 0;
-    }
-    assert_true(ended);
+    ask_for_status(&c);
+    assert_true(hears_the_end(&c));
     close_client(&c);
+}
+
+/* Wherever it got stuck: in the server, in the relay, in our socket's kernel or in the
+ * client's. */
+static void an_answer_that_nobody_reads_ends_wherever_it_is(void **state)
+{
+    const struct fixture *f = *state;
+    static char some[SOME + 1];
+    struct client clients[8];
+
+    memset(some, 'x', SOME);
+    fake_coordinator.answer = some;
+    for (size_t i = 0; i < ARRAY_LEN(clients); i++) {
+        const int room = (int)(SOME >> i);
+
+        connect_client(&clients[i], f->port);
+        setsockopt(clients[i].fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
+        ask_for_status(&clients[i]);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(clients); i++) {
+        assert_true(hears_the_end(&clients[i]));
+        close_client(&clients[i]);
+    }
 }
 
 static void the_server_stops_while_handshakes_and_calls_run(void **state)
@@ -765,6 +800,7 @@ int main(void)
         TEST_WITH(set_up_few, a_client_that_closes_in_the_middle_leaves_nothing_behind),
         TEST_WITH(set_up_long, a_client_that_has_said_farewell_still_gets_its_answer),
         TEST_WITH(set_up_short, an_answer_that_nobody_reads_ends),
+        TEST_WITH(set_up_short, an_answer_that_nobody_reads_ends_wherever_it_is),
         TEST_WITH(set_up_long, the_server_stops_while_handshakes_and_calls_run),
         TEST_WITH(set_up_long, a_port_that_others_reach_needs_tls_and_an_admin),
     };

@@ -13,10 +13,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -149,12 +151,20 @@ static void let_in(struct tls_relay *r)
     }
 }
 
+/* The socket has taken what the client has not, be it only our end. */
+static bool has_unsent(int fd)
+{
+    int n = 0;
+
+    return ioctl(fd, SIOCOUTQ, &n) == 0 && n > 0;
+}
+
 /* What the client has not taken would stay in the kernel, and the client would not hear. */
 static void reset_client(const struct tls_pipe *p)
 {
     const struct linger now = {.l_onoff = 1};
 
-    if (p->phase == TLS_OPEN || p->phase == TLS_FAREWELL)
+    if (p->phase == TLS_OPEN || p->phase == TLS_FAREWELL || has_unsent(p->client.fd))
         setsockopt(p->client.fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
 }
 

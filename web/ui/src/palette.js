@@ -2,7 +2,7 @@
  * Ctrl-K finds screens, tables, topics, versions and jobs; "table:id" is a trace.  "/" opens it, too.
  */
 import { signal } from "@preact/signals";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { html } from "./html.js";
 import { t } from "./text.js";
 import { link } from "./route.js";
@@ -54,7 +54,8 @@ function Box() {
     close();
     location.hash = e.href;
   };
-  useEffect(() => {
+  // Before anything is painted, so that keys that follow at once go into the box.
+  useLayoutEffect(() => {
     const before = document.activeElement;
     box.current.showModal();
     return () => before?.focus?.();

@@ -108,15 +108,16 @@ class Browser:
     def fill(self, label, value):
         """Type into the field with this label."""
 
-        def field():
+        def filled():
             for element in self.driver.find_elements(By.CSS_SELECTOR, "label"):
                 if element.text.strip() == label and element.is_displayed():
-                    return self.driver.find_element(By.ID, element.get_attribute("for"))
-            return None
+                    field = self.driver.find_element(By.ID, element.get_attribute("for"))
+                    field.clear()
+                    field.send_keys(value)
+                    return True
+            return False
 
-        element = self.wait(f"there is the field {label!r}", field)
-        element.clear()
-        element.send_keys(value)
+        self.wait(f"the field {label!r} can be filled", filled)
         self.clicks += 1
 
     def keys(self, *keys):

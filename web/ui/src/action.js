@@ -13,7 +13,7 @@
  *   })
  */
 import { signal } from "@preact/signals";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { html } from "./html.js";
 import { t } from "./text.js";
 import { keyed, newKey } from "./api.js";
@@ -71,7 +71,8 @@ function Dialog({ of }) {
   const [problem, setProblem] = useState(null);
   const [preview, setPreview] = useState(null);
 
-  useEffect(() => {
+  // Before anything is painted, so that keys that follow at once go into the dialog.
+  useLayoutEffect(() => {
     const before = document.activeElement;
     box.current.showModal();
     return () => before?.focus?.();

@@ -20,7 +20,8 @@ migration_files = \
 	%D%/0018_whole_table.sql \
 	%D%/0019_part_keys.sql \
 	%D%/0020_audit.sql \
-	%D%/0021_words.sql
+	%D%/0021_words.sql \
+	%D%/0022_audit_reason.sql
 nodist_libmillrace_a_SOURCES += sql/migrations.c
 EXTRA_DIST += $(migration_files) %D%/embed.awk
 

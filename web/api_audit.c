@@ -72,16 +72,29 @@ static void name_who(struct buf *out, const struct request *req)
         buf_printf(out, "somebody (%" STR_FMT ")", STR_ARG(req->from));
 }
 
+/* A pause has a reason of its own; of dead letters that member says which. */
+static void find_reason(struct buf *out, const struct route *r, const struct request *req)
+{
+    struct err ignored;
+    struct str why;
+
+    if (param_reason(&req->target, &why, &ignored) && why.len > 0)
+        buf_append(out, why);
+    else if (r->concern != CONCERNS_LETTERS)
+        (void)json_find_text(req->body, "/reason", out);
+}
+
 /* Definition files may hold passwords; the answer has what was before and what is now. */
 void audit_note(const struct route *r, const struct api_call *c)
 {
     const bool has_before = (r->traits & ANSWERS_BEFORE) != 0;
-    struct buf object = {0}, who = {0};
+    struct buf object = {0}, who = {0}, reason = {0};
 
     if (!has_changed(r, c))
         return;
     name_who(&who, c->req);
     find_object(&object, c);
+    find_reason(&reason, r, c->req);
     coordinator_note_audit(
         c->api->coordinator,
         &(struct audit_entry){.who = buf_str(&who),
@@ -89,9 +102,11 @@ void audit_note(const struct route *r, const struct api_call *c)
                               .target = c->req->target.raw,
                               .what = str_from(r->summary),
                               .object = buf_str(&object),
+                              .reason = buf_str(&reason),
                               .asked = has_before ? STR("") : c->req->body,
                               .answered = has_before ? buf_str(&c->res->body) : STR("")});
     buf_free(&object);
+    buf_free(&reason);
     buf_free(&who);
 }
 

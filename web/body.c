@@ -2,6 +2,7 @@
 
 #include "web/body.h"
 
+#include "src/base/utf8.h"
 #include "web/operation/operation.h"
 #include "web/request.h"
 
@@ -166,12 +167,21 @@ bool param_bool(const struct request_target *t, const char *name, bool *out, str
     return *out || str_equal(value, STR("false")) || refuse(err, name, "must be true or false");
 }
 
-bool params_known(const struct request_target *t, const struct input *params, struct err *err)
+bool param_reason(const struct request_target *t, struct str *out, struct err *err)
+{
+    *out = request_param(t, "why");
+    return (utf8_valid(*out) && out->len <= REASON_MAX) ||
+           refuse(err, "why", "must be 1000 bytes of UTF-8 at most");
+}
+
+bool params_known(const struct request_target *t, const struct input *params, bool is_change,
+                  struct err *err)
 {
     if (params == NULL)
         params = no_input;
     for (size_t i = 0; i < t->n_params; i++)
-        if (!is_named(t->params[i].name, params)) {
+        if (!is_named(t->params[i].name, params) &&
+            !(is_change && str_equal(t->params[i].name, STR("why")))) {
             refuse_unknown(err, "parameter", t->params[i].name, params);
             return false;
         }

@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define REASON_MAX 1000
+
 struct cJSON;
 struct input;
 struct request;
@@ -43,9 +45,14 @@ bool param_uint(const struct request_target *t, const char *name, uint64_t *out,
                 struct err *err) MUST_CHECK;
 bool param_bool(const struct request_target *t, const char *name, bool *out,
                 struct err *err) MUST_CHECK;
-/* Check that every parameter is one of params; NULL: the request takes none. */
-bool params_known(const struct request_target *t, const struct input *params,
+/*
+ * Check that every parameter is one of params (NULL: the request takes none) or, of a change,
+ * why somebody does it.
+ */
+bool params_known(const struct request_target *t, const struct input *params, bool is_change,
                   struct err *err) MUST_CHECK;
+/* Take the parameter "why": REASON_MAX bytes of UTF-8 at most; empty if there is none. */
+bool param_reason(const struct request_target *t, struct str *out, struct err *err) MUST_CHECK;
 
 /* Parse a whole number in decimal digits. */
 bool body_parse_uint(struct str text, uint64_t *out) MUST_CHECK;

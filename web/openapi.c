@@ -227,8 +227,9 @@ static void put_answers(struct json_writer *w, const struct route *r)
 static void put_params(struct json_writer *w, const struct route *r)
 {
     const bool takes_key = (r->traits & TAKES_KEY) != 0;
+    const bool is_change = r->method != METHOD_GET;
 
-    if (r->op->params == NULL && !r->op->asks_revision && !takes_key)
+    if (r->op->params == NULL && !is_change)
         return;
     json_write_key(w, STR("parameters"));
     json_open_array(w);
@@ -236,6 +237,8 @@ static void put_params(struct json_writer *w, const struct route *r)
         write_reference(w, "parameters", STR("If-Match"));
     if (takes_key)
         write_reference(w, "parameters", STR("Idempotency-Key"));
+    if (is_change)
+        write_reference(w, "parameters", STR("why"));
     for (const struct input *in = r->op->params; in != NULL && in->name != NULL; in++) {
         json_open_object(w);
         json_put_cstr(w, STR("name"), in->name);
@@ -453,7 +456,10 @@ static void put_components(struct json_writer *w)
                      "\"Idempotency-Key\":{\"name\":\"Idempotency-Key\",\"in\":\"header\","
                      "\"description\":\"With the same key within a day, the request is carried "
                      "out once, and answered alike.\",\"schema\":{\"type\":\"string\","
-                     "\"pattern\":\"^[!-~]{1,255}$\"}}}"));
+                     "\"pattern\":\"^[!-~]{1,255}$\"}},"
+                     "\"why\":{\"name\":\"why\",\"in\":\"query\",\"description\":\"The "
+                     "reason, which the audit log keeps: 1000 bytes at most.\","
+                     "\"schema\":{\"type\":\"string\"}}}"));
     json_put_raw(w, STR("securitySchemes"),
                  STR("{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\"},"
                      "\"login\":{\"type\":\"apiKey\",\"in\":\"cookie\","

@@ -431,11 +431,16 @@ static bool may_send(const struct request *req, const struct operation *op,
     return m->name == NULL || refuse_role(req, ROLE_ADMIN, m->name, res);
 }
 
-static bool check_params(const struct request *req, const struct operation *op,
+static bool check_params(const struct request *req, const struct route *r,
                          struct list_want *page, struct err *err)
 {
+    const struct operation *op = r->op;
+    const bool is_change = r->method != METHOD_GET;
+    struct str reason;
+
     page->after = request_param(&req->target, "after");
-    return (op->any_params || params_known(&req->target, op->params, err)) &&
+    return (op->any_params || params_known(&req->target, op->params, is_change, err)) &&
+           (!is_change || param_reason(&req->target, &reason, err)) &&
            (!op->is_list || param_uint(&req->target, "limit", &page->limit, err));
 }
 
@@ -542,7 +547,7 @@ void routes_handle(const struct api *api, const struct request *req, struct resp
                                                           : STR("the body is too large")});
         return;
     }
-    if (!check_params(req, r->op, &page, &err)) {
+    if (!check_params(req, r, &page, &err)) {
         response_set_err(res, &err, STR(""));
         return;
     }

@@ -14,7 +14,7 @@
 #define LISTED         100
 #define JSON_MAX       ((size_t)32 << 10) /* bytes of a body or an answer that are kept */
 #define NAME_MAX_BYTES 255                /* of a key column of the store */
-#define TARGET_MAX     2000
+#define TEXT_MAX       2000
 
 static struct str cut(struct str text, size_t max)
 {
@@ -53,7 +53,8 @@ static struct stored_audit keep(struct arena *a, const struct coordinator *co,
         .who = arena_copy(a, cut(e->who, NAME_MAX_BYTES)),
         .node = arena_copy(a, str_from(co->identity.name)),
         .method = arena_copy(a, e->method),
-        .target = arena_copy(a, cut(e->target, TARGET_MAX)),
+        .target = arena_copy(a, cut(e->target, TEXT_MAX)),
+        .reason = arena_copy(a, cut(e->reason, TEXT_MAX)),
         .what = arena_copy(a, e->what),
         .object = arena_copy(a, cut(e->object, NAME_MAX_BYTES)),
         .asked = shorten(a, e->asked),
@@ -70,7 +71,7 @@ void coordinator_note_audit(struct coordinator *co, const struct audit_entry *e)
     *n = (struct audit_note){co->opt.store, keep(errand->arena, co, e)};
     if (!coordinator_ask_store(co, errand, write_note, &err))
         log_failure(LOG_WARN, &err, "the audit log could not keep a change", KV("who", e->who),
-                    KV("method", e->method), KV("target", cut(e->target, TARGET_MAX)));
+                    KV("method", e->method), KV("target", cut(e->target, TEXT_MAX)));
     errand_leave(errand);
 }
 
@@ -109,6 +110,7 @@ static void append_entry(struct json_writer *w, const struct stored_audit *e)
     json_put_string(w, STR("object"), e->object);
     json_put_string(w, STR("method"), e->method);
     json_put_string(w, STR("target"), e->target);
+    json_put_string(w, STR("reason"), e->reason);
     put_json(w, STR("asked"), e->asked);
     put_json(w, STR("answered"), e->answered);
     json_close_object(w);

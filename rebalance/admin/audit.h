@@ -20,7 +20,7 @@ struct coordinator;
 
 /* A call that has changed something.  Empty: not kept, or none. */
 struct audit_entry {
-    struct str who, method, target, what, object;
+    struct str who, method, target, what, object, reason;
     struct str asked, answered; /* JSON; a long one is replaced by its length */
 };
 

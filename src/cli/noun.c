@@ -356,9 +356,10 @@ int command_complete(const struct invocation *inv)
 static void view_audit(struct buf *out, struct render_style style, struct str json)
 {
     static const struct render_column columns[] = {
-        {"ID", "/id", RENDER_TEXT},     {"AT", "/at", RENDER_TEXT},
-        {"WHO", "/who", RENDER_TEXT},   {"NODE", "/node", RENDER_TEXT},
-        {"WHAT", "/what", RENDER_TEXT}, {"OBJECT", "/object", RENDER_TEXT},
+        {"ID", "/id", RENDER_TEXT},         {"AT", "/at", RENDER_TEXT},
+        {"WHO", "/who", RENDER_TEXT},       {"NODE", "/node", RENDER_TEXT},
+        {"WHAT", "/what", RENDER_TEXT},     {"OBJECT", "/object", RENDER_TEXT},
+        {"REASON", "/reason", RENDER_TEXT},
     };
     struct str items, last;
 

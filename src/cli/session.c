@@ -25,6 +25,7 @@ struct session {
     struct configuration *c; /* NULL: not needed */
     struct app *app;         /* NULL: a daemon answers */
     struct client *client;
+    const char *why; /* whoever changes something says; NULL: nothing */
 };
 
 /* ---- opening ---- */
@@ -112,6 +113,7 @@ bool session_open(struct session **out, const struct invocation *inv, struct err
     struct session *s = mem_alloc(1, sizeof(*s));
     bool ok;
 
+    s->why = invocation_value(inv, "why");
     log_set_level(LOG_ERROR); /* a command prints its own messages */
     ok = socket != NULL ? open_client(s, inv, socket, err) : open_configured(s, inv, err);
     if (ok)
@@ -235,6 +237,10 @@ int session_try(struct session *s, struct call *call, struct buf *answer, int *s
 {
     struct client_answer got;
     struct err err = {0};
+
+    if (call->method != METHOD_GET)
+        call_param(call, "why", s->why);
+
     bool ok = client_call(s->client, call->method, buf_str(&call->target), buf_str(&call->body),
                           &got, &err);
 

@@ -19,18 +19,19 @@ static bool trim(struct store *s, struct err *err)
 bool store_add_audit(struct store *s, const struct stored_audit *e, struct err *err)
 {
     static const char sql[] =
-        "INSERT INTO audit (at_ms, who, node, method, target, what, object, asked, answered)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
+        "INSERT INTO audit (at_ms, who, node, method, target, what, object, reason, asked, answered)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
     if (!store_begin_write(s, OF_NOBODY, err))
         return false;
 
-    const bool ok = store_run(s, sql,
-                              BINDS(NUMBER(e->at_ms), TEXT(e->who), TEXT(e->node),
-                                    TEXT(e->method), TEXT(e->target), TEXT(e->what),
-                                    TEXT(e->object), TEXT(e->asked), TEXT(e->answered)),
-                              err) &&
-                    trim(s, err);
+    const bool ok =
+        store_run(s, sql,
+                  BINDS(NUMBER(e->at_ms), TEXT(e->who), TEXT(e->node), TEXT(e->method),
+                        TEXT(e->target), TEXT(e->what), TEXT(e->object), TEXT(e->reason),
+                        TEXT(e->asked), TEXT(e->answered)),
+                  err) &&
+        trim(s, err);
 
     return store_end(s, ok, err);
 }
@@ -47,15 +48,16 @@ static void fill(struct arena *a, const struct str *cells, void *element)
     e->target = arena_copy(a, cells[5]);
     e->what = arena_copy(a, cells[6]);
     e->object = arena_copy(a, cells[7]);
-    e->asked = arena_copy(a, cells[8]);
-    e->answered = arena_copy(a, cells[9]);
+    e->reason = arena_copy(a, cells[8]);
+    e->asked = arena_copy(a, cells[9]);
+    e->answered = arena_copy(a, cells[10]);
 }
 
 bool store_load_audit(struct store *s, struct arena *a, const struct audit_filter *f,
                       struct stored_audit **out, size_t *n, struct err *err)
 {
     static const char sql[] =
-        "SELECT id, at_ms, who, node, method, target, what, object, asked, answered FROM audit"
+        "SELECT id, at_ms, who, node, method, target, what, object, reason, asked, answered FROM audit"
         " WHERE (? = 0 OR id < ?) AND (? = '' OR object = ?) ORDER BY id DESC LIMIT ?";
     struct row_list list = ROW_LIST(a, struct stored_audit, fill);
 

@@ -27,6 +27,7 @@ struct stored_audit {
     struct str method, target; /* of the call */
     struct str what;           /* it, in words */
     struct str object;         /* the table, topic ... that it names; may be empty */
+    struct str reason;         /* as its sender gave it; empty: none */
     struct str asked;          /* JSON: the body of the call; empty: not kept */
     struct str answered;       /* JSON: the answer, with what was before; empty: not kept */
 };

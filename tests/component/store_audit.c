@@ -14,6 +14,7 @@ static void add(const char *object, int64_t at_ms)
                                    .target = STR("/api/v1/tables/a?new=true"),
                                    .what = STR("store it"),
                                    .object = str_from(object),
+                                   .reason = STR("why not"),
                                    .asked = STR("{\"a\":1}"),
                                    .answered = STR("{\"b\":2}")};
 
@@ -47,6 +48,7 @@ static void a_change_comes_back_whole_and_the_newest_first(void **state)
     assert_true(str_equal(out[1].target, STR("/api/v1/tables/a?new=true")));
     assert_true(str_equal(out[1].what, STR("store it")));
     assert_true(str_equal(out[1].object, STR("shop.orders")));
+    assert_true(str_equal(out[1].reason, STR("why not")));
     assert_true(str_equal(out[1].asked, STR("{\"a\":1}")));
     assert_true(str_equal(out[1].answered, STR("{\"b\":2}")));
 }

@@ -33,7 +33,7 @@ def test_each_change_is_noted_with_who_and_what_was_before_and_no_question_is(w)
     daemon.command("index", "pause", table, "--reason", "a person's reason")
     paused, settings, definition = listed(daemon, "--limit", "3")
     is_noted(paused, object=table, method="POST")
-    if paused["asked"]["reason"] != "a person's reason" or paused["answered"] is not None:
+    if paused["reason"] != "a person's reason" or paused["answered"] is not None:
         raise Failed(f"the reason is not noted: {paused}")
     if "77" not in json.dumps(settings["answered"]) or settings["asked"] is not None:
         raise Failed(f"the setting is not noted: {settings}")
@@ -46,6 +46,23 @@ def test_each_change_is_noted_with_who_and_what_was_before_and_no_question_is(w)
     older = daemon.json("audit", "list", "--limit", "1", "--after", str(paused["id"]))
     if [one["id"] for one in older["items"]] != [settings["id"]] or older["more_after"] != settings["id"]:
         raise Failed(f"the next page is {older}")
+
+
+def test_the_reason_of_what_is_dangerous_is_noted_as_it_was_given(w):
+    daemon, table = follow(w), f"{w.schema}.thing"
+    why = "заявка 7 & 龙井茶? <b>100%</b>"
+    for dangerous in (("config", "delivery", "set", "batch_max=77"), ("table", "set", table, "filter=a > 0"), ("topic", "reset", w.schema, "--yes"),
+                      ("dead-letter", "discard", "--reason", "no such reason", "--yes"), ("table", "delete", table, "--yes")):
+        daemon.command(*dangerous, "--why", why, ok=(0, 1))
+    by = {entry["what"]: entry["reason"] for entry in listed(daemon, "--limit", "4")}
+    if set(by.values()) != {why} or len(by) != 4:
+        raise Failed(f"the reasons are {by}")
+    daemon.command("config", "delivery", "set", "batch_max=78", "--why", "x" * 1001, ok=(1, 2))
+    daemon.command("config", "delivery", "set", "batch_max=79", "--why", "x" * 1000)
+    is_noted(listed(daemon)[0], reason="x" * 1000)
+    daemon.command("dead-letter", "discard", "--reason", "no such reason", "--yes", ok=(0, 1))
+    if "no such" in listed(daemon)[0]["reason"]:
+        raise Failed("which dead letters is taken for the reason")
 
 
 def test_no_password_of_a_definition_is_kept_by_the_audit_log(w):

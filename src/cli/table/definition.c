@@ -22,10 +22,11 @@ static const struct command_option move_options[] = {
         "dry-run", 'n', NULL, "show what would change, and change nothing", NULL \
     }
 
-static const struct command_option change_options[] = {DRY_RUN, END};
+static const struct command_option change_options[] = {DRY_RUN, WHY, END};
 
 static const struct command_option table_options[] = {
     DRY_RUN,
+    WHY,
     {"take-alias", 0, NULL,
      "let a table take an alias that points to an index that Millrace did not make", NULL},
     END,

@@ -25,6 +25,8 @@ static const struct command_option delayed_options[] = {
     END,
 };
 
+static const struct command_option done_options[] = {WHY, END};
+
 static const struct command list[] = {
     {"delayed list", "", "list changes of delayed tables", NULL, NEED_STORE,
      command_delayed_list, NULL, 0, 0, snapshot_options, NULL, false,
@@ -42,7 +44,7 @@ static const struct command list[] = {
     {"delayed done", "ID...", "mark delayed changes as done, without a run",
      "Their documents stay as they are until their rows change.  For snapshots of a table "
      "that is gone, or whose documents were built again.",
-     NEED_DAEMON, command_delayed_done, NULL, 1, 1000, NO_OPTIONS, NULL, false,
+     NEED_DAEMON, command_delayed_done, NULL, 1, 1000, done_options, NULL, false,
      "delayed done 17 18"},
 };
 

@@ -26,6 +26,7 @@ static const struct command_option verify_options[] = {
     {"where", 0, "SQL", "only rows that meet this condition", NULL},
     {"yes", 'y', NULL,
      "repair also if more than 5 % or 10,000 documents differ; needs a report", NULL},
+    WHY,
     END,
 };
 

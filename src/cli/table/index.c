@@ -27,6 +27,7 @@ static const struct command_option create_options[] = {
 
 static const struct command_option cutover_options[] = {
     {"accept-dead-letters", 0, "N", "publish it with up to N dead letters", NULL},
+    WHY,
     {"wait", 'w', NULL, "follow the cutover to its end (this is the default)", NULL},
     {"no-wait", 0, NULL, "return at once", NULL},
     END,
@@ -34,6 +35,7 @@ static const struct command_option cutover_options[] = {
 
 static const struct command_option rollback_options[] = {
     {"to", 0, "N", "to version N (default: the newest kept one before the present)", NULL},
+    WHY,
     END,
 };
 

@@ -28,10 +28,11 @@ extern const struct command_option yes_options[], pause_options[];
 
 #define NO_OPTIONS NULL
 
-#define YES                                                   \
-    {                                                         \
-        "yes", 'y', NULL, "do not ask for confirmation", NULL \
+#define WHY                                                             \
+    {                                                                   \
+        "why", 0, "TEXT", "the reason, which the audit log keeps", NULL \
     }
+#define YES {"yes", 'y', NULL, "do not ask for confirmation", NULL}, WHY
 #define END                       \
     {                             \
         NULL, 0, NULL, NULL, NULL \

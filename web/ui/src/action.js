@@ -1,6 +1,6 @@
 /*
  * Actions: one dialog says what will happen, what will not, and the command that does the same; where
- * it is dangerous, the name must be typed.  One line at the bottom tells how it ended.
+ * it is dangerous, the name must be typed and a reason can be given.  One line at the bottom tells how it ended.
  *
  *   act({
  *     title: t("pause.title"), does: "...", doesNot: "...", line: "millrace topic pause shop",
@@ -16,7 +16,8 @@ import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { html } from "./html.js";
 import { t } from "./text.js";
-import { keyed, newKey } from "./api.js";
+import { newKey, sending } from "./api.js";
+import { option } from "./actions/command.js";
 import { isKnown, may, me } from "./session.js";
 import { CommandLine, Json, Problem } from "./parts.js";
 
@@ -61,12 +62,18 @@ function Field({ of, value, set }) {
   </div>`;
 }
 
+const commandLine = (of, values, why) => {
+  const line = typeof of.line === "function" ? of.line(values) : of.line;
+  return line && line + option("why", why);
+};
+
 const initial = (action) => Object.fromEntries((action.fields ?? []).map((f) => [f.id, f.value ?? (f.type === "checkbox" ? false : "")]));
 
 function Dialog({ of }) {
   const box = useRef(null);
   const [values, setValues] = useState(() => initial(of));
   const [typed, setTyped] = useState("");
+  const [why, setWhy] = useState("");
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState(null);
   const [preview, setPreview] = useState(null);
@@ -101,13 +108,13 @@ function Dialog({ of }) {
   const submit = (e) => {
     e.preventDefault();
     if (busy || (of.typed && typed !== of.typed)) return;
-    attempt((v) => keyed(keyOf(v), () => of.run(v)), (answer) => {
+    attempt((v) => sending({ key: keyOf([v, why]), why }, () => of.run(v)), (answer) => {
       if (dialog.value === of) close();
       tell(of.done ? of.done(answer) : t("action.done"), typeof of.href === "function" ? of.href(answer) : of.href);
       of.after?.(answer);
     });
   };
-  const line = typeof of.line === "function" ? of.line(values) : of.line;
+  const line = commandLine(of, values, why);
   return html`<dialog ref=${box} aria-labelledby="dialog-title" onCancel=${(e) => (busy ? e.preventDefault() : close())} onClose=${() => dialog.value === of && close()}>
     <form method="dialog" onSubmit=${submit}>
       <h2 id="dialog-title">${of.title}</h2>
@@ -117,7 +124,8 @@ function Dialog({ of }) {
         (f) => html`<${Field} of=${f} value=${values[f.id]} set=${(v) => (setValues({ ...values, [f.id]: v }), setPreview(null))} />`,
       )}
       ${of.typed &&
-      html`<div class="field"><label for="typed">${t("action.type_name", { name: of.typed })}</label>
+      html`<${Field} of=${{ id: "why", name: t("action.why") }} value=${why} set=${setWhy} />
+        <div class="field"><label for="typed">${t("action.type_name", { name: of.typed })}</label>
         <input id="typed" autocomplete="off" value=${typed} onInput=${(e) => setTyped(e.target.value)} /></div>`}
       ${line && html`<${CommandLine} line=${line} />`}
       ${preview && html`<div class="preview"><h3>${t("action.preview")}</h3>${of.show ? of.show(preview) : html`<${Json} of=${preview} />`}</div>`}

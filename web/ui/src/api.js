@@ -20,18 +20,19 @@ export class Problem extends Error {
 const TIMEOUT_MS = 30000;
 
 /*
- * Whoever presses a button again, as no answer came, starts nothing twice: run() sends its first request
- * with this Idempotency-Key.
+ * What run() sends first has this Idempotency-Key, so that whoever presses a button again, as no answer
+ * came, starts nothing twice; and the reason that the audit log keeps, if there is one.
  */
-let currentKey = null;
-export function keyed(key, run) {
-  currentKey = key;
+let current = null;
+export function sending(by, run) {
+  current = by;
   try {
     return run();
   } finally {
-    currentKey = null;
+    current = null;
   }
 }
+const withReason = (path) => (current?.why ? `${path}${path.includes("?") ? "&" : "?"}${new URLSearchParams({ why: current.why })}` : path);
 export const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, "0")).join("");
 
 async function answerOf(response) {
@@ -50,14 +51,14 @@ export async function ask(method, path, body, { headers = {}, timeout = TIMEOUT_
   const options = { method, headers: { ...headers }, credentials: "same-origin" };
   const limit = AbortSignal.timeout(timeout);
   options.signal = signal ? AbortSignal.any([signal, limit]) : limit;
-  if (method === "POST" && currentKey) options.headers["Idempotency-Key"] = currentKey;
+  if (method === "POST" && current) options.headers["Idempotency-Key"] = current.key;
   if (body !== undefined) {
     options.headers["Content-Type"] = "application/json";
     options.body = text(body);
   }
   let response;
   try {
-    response = await fetch(`api/v1/${path}`, options);
+    response = await fetch(`api/v1/${method === "GET" ? path : withReason(path)}`, options);
   } catch (e) {
     if (signal?.aborted) throw e;
     throw new Problem(0, { detail: e.name === "TimeoutError" ? "timeout" : "" });

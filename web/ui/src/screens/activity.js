@@ -40,6 +40,7 @@ const AUDIT = () => [
   { id: "who", name: t("activity.who"), value: (x) => x.who || t("activity.nobody") },
   { id: "what", name: t("activity.what"), value: (x) => (has(`audit.${x.method} ${x.what}`) ? t(`audit.${x.method} ${x.what}`) : x.what) },
   { id: "object", name: t("activity.object"), value: (x) => x.object },
+  { id: "reason", name: t("activity.reason"), value: (x) => x.reason },
   { id: "node", name: t("activity.node"), value: (x) => x.node },
   {
     id: "more",
@@ -62,7 +63,7 @@ function Audit() {
   const of = usePages(path(["audit"], { object: q.object, limit: 200 }), (x) => x.id, { role: "admin" });
   return html`<${Filters} of=${[{ id: "object", name: t("activity.object") }, { id: "find", name: t("filter.find") }]} />
     <${Loaded} of=${of} role="admin" show=${() => {
-      const rows = of.items.filter((x) => finds(q.find, x.who, x.what, x.object, x.target));
+      const rows = of.items.filter((x) => finds(q.find, x.who, x.what, x.object, x.reason, x.target));
       return html`<p><button type="button" onClick=${() => save(rows)}>${t("activity.save")}</button></p>
         <${Table} caption=${t("activity.audit")} columns=${AUDIT()} rows=${rows} id=${(x) => x.id} />
         ${of.next && html`<p><button type="button" onClick=${of.next}>${t("letters.more")}</button></p>`}`;

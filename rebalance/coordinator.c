@@ -21,6 +21,7 @@
 #include "rebalance/replay/replay.h"
 #include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
+#include "rebalance/task/task.h"
 #include "rebalance/tell/alarms.h"
 #include "rebalance/tell/tell.h"
 #include "rebalance/topic/failover.h"
@@ -150,6 +151,7 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
     co->magic = MAGIC_coordinator;
     co->opt = *opt;
     co->errands = errands_new(ERRAND_MS);
+    co->tasks = tasks_new();
     co->asking = asking_new(0, NULL);
     init_locks(co);
     co->holds = holds_new();
@@ -203,6 +205,7 @@ void coordinator_close(struct coordinator *co)
     if (co->opt.search != NULL)
         search_end(co->opt.search); /* only errands may still ask it */
     coordinator_end_first_admin(co, true);
+    tasks_free(co->tasks);
     errands_free(co->errands);
     delivery_free(co->delivery);
     topics_free(co->topics);
@@ -565,5 +568,6 @@ void coordinator_stop(struct coordinator *co)
         if (t->pipeline != NULL)
             pipeline_join(t->pipeline);
     lock_release(&co->admin_lock);
+    tasks_join(co->tasks);
     cluster_leave(co->cluster);
 }

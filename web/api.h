@@ -58,6 +58,7 @@ void api_status(struct api_call *c);
 void api_events(struct api_call *c);
 void api_history(struct api_call *c);
 void api_doctor(struct api_call *c);
+void api_doctor_start(struct api_call *c);
 
 /* The settings of delivery; args[0] names one. */
 void api_delivery(struct api_call *c);

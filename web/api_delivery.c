@@ -111,7 +111,7 @@ void api_drain(struct api_call *c)
     struct err err = {0};
     cJSON *body = NULL;
 
-    answer(c, 200, body_parse(&body, c->req, c->op->members, &err) && drain(c, body, &err),
+    answer(c, 202, body_parse(&body, c->req, c->op->members, &err) && drain(c, body, &err),
            &err);
     cJSON_Delete(body);
 }

@@ -8,9 +8,12 @@
 #include "src/metric/metric.h"
 #include "web/body.h"
 #include "web/openapi.h"
+#include "web/operation/operation.h"
 #include "web/page/page.h"
 #include "web/request.h"
 #include "web/ui/asset.h"
+
+#include <cJSON.h>
 
 void api_live(struct api_call *c)
 {
@@ -67,6 +70,18 @@ void api_doctor(struct api_call *c)
     struct err err = {0};
 
     answer(c, 200, coordinator_doctor(c->api->coordinator, &c->res->body, &err), &err);
+}
+
+void api_doctor_start(struct api_call *c)
+{
+    struct err err = {0};
+    cJSON *body = NULL;
+
+    answer(c, 202,
+           body_parse(&body, c->req, c->op->members, &err) &&
+               coordinator_start_doctor(c->api->coordinator, &c->res->body, &err),
+           &err);
+    cJSON_Delete(body);
 }
 
 /* It tells topics, addresses and errors: on this machine to everybody, to others with a role.

@@ -59,6 +59,8 @@ static const struct route table[] = {
      MAY_REPEAT, "lag, rates and latencies of the last hours", &op_history},
     {METHOD_GET, "/api/v1/doctor", ROLE_OPERATOR, api_doctor, NULL, 0, CONCERNS_NODE, 0,
      "check requirements", &op_doctor},
+    {METHOD_POST, "/api/v1/doctor", ROLE_OPERATOR, api_doctor_start, NULL, BODY, CONCERNS_NODE,
+     TAKES_KEY | IS_QUESTION, "check requirements as a job", &op_doctor_start},
 
     {METHOD_POST, "/api/v1/apply", ROLE_ADMIN, api_apply, NULL, FILES, CONCERNS_NODE,
      ANSWERS_BEFORE, "store definitions", &op_apply},

@@ -6,6 +6,7 @@
 #include "rebalance/dead_letter/dead.h"
 #include "rebalance/engine/engine.h"
 #include "rebalance/state/parts.h"
+#include "rebalance/task/task.h"
 #include "rebalance/view/known.h"
 #include "rebalance/view/view.h"
 
@@ -485,4 +486,18 @@ bool coordinator_doctor(struct coordinator *co, struct buf *json, struct err *er
     arena_free(a);
     definitions_unref(d);
     return true;
+}
+
+static bool doctor(struct coordinator *co, const void *order, struct buf *json, struct err *err)
+{
+    (void)order;
+    return coordinator_doctor(co, json, err);
+}
+
+bool coordinator_start_doctor(struct coordinator *co, struct buf *json, struct err *err)
+{
+    const struct task_order o = {.kind = "doctor", .run = doctor};
+
+    return coordinator_is_daemon(co, "a task", err) &&
+           tasks_start(co->tasks, co, &o, json, err);
 }

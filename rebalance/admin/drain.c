@@ -2,6 +2,7 @@
 
 #include "rebalance/admin/drain.h"
 #include "rebalance/state/parts.h"
+#include "rebalance/task/task.h"
 
 #include "src/base/clock.h"
 
@@ -21,20 +22,13 @@ static bool find_timeout(const struct coordinator *co, const struct drain_reques
     return true;
 }
 
-bool coordinator_drain(struct coordinator *co, const struct drain_request *r, struct buf *json,
-                       struct err *err)
+static bool drain(struct coordinator *co, const void *order, struct buf *json, struct err *err)
 {
+    const struct drain_request *r = order;
     struct json_writer w = {.out = json};
-    int64_t timeout_ms;
-
-    if (!coordinator_is_daemon(co, "a drain", err))
-        return false;
-    if (!find_timeout(co, r, &timeout_ms, err))
-        return false;
-
     const int64_t began_ms = clock_mono_ms();
     const enum drain_end end =
-        delivery_drain_partition(co->delivery, r->all ? DRAIN_ALL : r->worker, timeout_ms);
+        delivery_drain_partition(co->delivery, r->all ? DRAIN_ALL : r->worker, r->timeout_ms);
     const struct delivery_status left = delivery_status(co->delivery);
 
     json_open_object(&w);
@@ -44,7 +38,19 @@ bool coordinator_drain(struct coordinator *co, const struct drain_request *r, st
     json_put_i64(&w, STR("took_ms"), clock_mono_ms() - began_ms);
     json_put_u64(&w, STR("queued"), left.queued + left.loading + left.in_flight);
     json_close_object(&w);
+    (void)err;
     return true;
+}
+
+bool coordinator_drain(struct coordinator *co, const struct drain_request *r, struct buf *json,
+                       struct err *err)
+{
+    struct drain_request order = *r;
+    const struct task_order o = {"drain", drain, &order, sizeof(order)};
+
+    return coordinator_is_daemon(co, "a drain", err) &&
+           find_timeout(co, r, &order.timeout_ms, err) &&
+           tasks_start(co->tasks, co, &o, json, err);
 }
 
 bool coordinator_drain_cancel(struct coordinator *co, struct buf *json, struct err *err)

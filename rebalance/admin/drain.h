@@ -24,7 +24,7 @@ struct drain_request {
     unsigned worker;    /* unless all */
     int64_t timeout_ms; /* negative: delivery.drain_timeout */
 };
-/* Blocks until the drain ends. Answers how it ended. */
+/* Start a task that drains: its report says how the drain ended. */
 bool coordinator_drain(struct coordinator *co, const struct drain_request *r, struct buf *json,
                        struct err *err) MUST_CHECK;
 /* Cancel a running drain: it ends once every request in flight is answered. */

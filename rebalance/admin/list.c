@@ -6,6 +6,7 @@
 #include "rebalance/shared/others.h"
 #include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
+#include "rebalance/task/task.h"
 #include "rebalance/verify/jobs.h"
 #include "rebalance/verify/progress.h"
 #include "rebalance/version/retired.h"
@@ -368,6 +369,7 @@ static bool list_jobs(struct lister *l, struct err *err)
     cluster_view_free(&cluster);
     coordinator_list_fan_outs(l->co, stored, l->name, l->w, &l->n);
     coordinator_list_runs(l->co, stored, l->name, l->w, &l->n);
+    tasks_list(l->co->tasks, l->name, l->w, &l->n);
     store_copy_unref(stored);
     return true;
 }

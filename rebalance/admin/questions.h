@@ -43,6 +43,9 @@ bool coordinator_mapping(struct coordinator *co, struct str table,
 bool coordinator_generate_columns(struct coordinator *co, struct str table, struct buf *json,
                                   struct err *err) MUST_CHECK;
 bool coordinator_doctor(struct coordinator *co, struct buf *json, struct err *err) MUST_CHECK;
+/* Start a task that does the same: its report is the answer. */
+bool coordinator_start_doctor(struct coordinator *co, struct buf *json,
+                              struct err *err) MUST_CHECK;
 
 /*
  * Append samples of all metrics, in any order (src/metric/metric.h). The web server renders

@@ -40,6 +40,7 @@ struct coordinator {
     struct findings *findings;         /* where engine and store differ */
     struct asking *asking;
     struct errands *errands; /* people's requests */
+    struct tasks *tasks;     /* what they ordered and do not wait for: task/task.h */
 
     struct topics *topics;               /* those that run here: state/topics.h */
     struct holds *holds;                 /* indexes that delivery holds */

@@ -4,6 +4,7 @@
 
 #include "rebalance/shared/others.h"
 #include "rebalance/state/parts.h"
+#include "rebalance/task/task.h"
 #include "rebalance/verify/job.h"
 #include "rebalance/verify/jobs.h"
 #include "rebalance/verify/progress.h"
@@ -212,7 +213,11 @@ bool coordinator_get_report(struct coordinator *co, struct str id, struct buf *j
 {
     struct json_writer w = {.out = json};
     struct verify_progress p;
+    bool found;
+    const bool ok = tasks_report(co->tasks, id, json, &found, err);
 
+    if (found)
+        return ok;
     if (!verify_jobs_find(co->verifies, number_of(id), &p))
         return ask(co, get_report, id, json, err);
     put_progress(&w, id, &p);

@@ -3,6 +3,7 @@
 #include "src/cli/commands.h"
 
 #include "src/cli/session.h"
+#include "src/cli/view/verify_view.h"
 #include "src/format/json.h"
 
 #include <string.h>
@@ -102,14 +103,6 @@ int command_delivery_set(const struct invocation *inv)
     return session_run(inv, &call, view_change);
 }
 
-static void view_drain(struct buf *out, struct render_style style, struct str json)
-{
-    render_value(out, style, json, "/detail", RENDER_TEXT);
-    buf_append(out, STR(", "));
-    render_value(out, style, json, "/queued", RENDER_COUNT);
-    buf_append(out, STR(" documents are queued now\n"));
-}
-
 static bool put_drain(struct buf *body, const struct invocation *inv, struct err *err)
 {
     struct json_writer w = {.out = body};
@@ -138,6 +131,54 @@ static bool is_done(struct str json)
     return done;
 }
 
+static void view_drain_job(struct buf *out, struct render_style style, struct str json)
+{
+    buf_append(out, STR("the queue is drained by job "));
+    render_value(out, style, json, "/job", RENDER_TEXT);
+    buf_append(out, STR(": millrace report get "));
+    render_value(out, style, json, "/job", RENDER_TEXT);
+    buf_append(out, STR(" says how it ended\n"));
+}
+
+static int wait_for_drain(struct session *s, const struct invocation *inv, struct str started)
+{
+    struct buf job = {0}, report = {0};
+    int code;
+
+    (void)json_find_text(started, "/job", &job);
+    code = session_wait_for_job(s, "drain", job.ptr, &report);
+    if (code == EXIT_DONE)
+        code = session_print(inv, buf_str(&report), view_drain);
+    if (code == EXIT_DONE && !is_done(buf_str(&report)))
+        code = EXIT_FAILED;
+    buf_free(&job);
+    buf_free(&report);
+    return code;
+}
+
+static int drain(const struct invocation *inv, struct call *call)
+{
+    struct session *s = NULL;
+    struct buf started = {0};
+    struct err err = {0};
+
+    if (!session_open(&s, inv, &err)) {
+        buf_free(&call->target);
+        buf_free(&call->body);
+        return command_fail(&err);
+    }
+
+    int code = session_ask(s, call, &started);
+
+    if (code == EXIT_DONE)
+        code = invocation_has(inv, "no-wait")
+                   ? session_print(inv, buf_str(&started), view_drain_job)
+                   : wait_for_drain(s, inv, buf_str(&started));
+    session_close(s);
+    buf_free(&started);
+    return code;
+}
+
 int command_drain(const struct invocation *inv)
 {
     struct call call = {.method = METHOD_POST};
@@ -153,7 +194,7 @@ int command_drain(const struct invocation *inv)
         buf_free(&call.body);
         return command_usage(inv, &err);
     }
-    return session_run_if(inv, &call, view_drain, is_done);
+    return drain(inv, &call);
 }
 
 /* ---- alarms ---- */

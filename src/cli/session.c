@@ -10,6 +10,7 @@
 #include "src/cli/client.h"
 #include "src/cli/report.h"
 #include "src/cli/settings.h"
+#include "src/cli/view/progress_line.h"
 #include "src/config/configuration.h"
 #include "src/file/file_lock.h"
 #include "src/format/json.h"
@@ -20,6 +21,9 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#define SOON_MS 20 /* between looks at a job, at first */
+#define POLL_MS 500
 
 struct session {
     struct configuration *c; /* NULL: not needed */
@@ -320,6 +324,52 @@ int session_ask_in_turn(struct session *s, const struct invocation *inv, struct 
     buf_free(&call->target);
     buf_free(&call->body);
     return code == EXIT_DONE ? judge(status, call, answer) : code;
+}
+
+/* ---- jobs ---- */
+
+static void draw(struct progress_line *line, struct str table, struct str progress)
+{
+    struct progress_facts facts = {.what = table, .remaining_seconds = -1};
+    struct buf waits = {0};
+    uint64_t n = 0;
+
+    (void)json_find_u64(progress, "/rows_done", &facts.done);
+    (void)json_find_u64(progress, "/rows_total", &facts.total);
+    if (json_find_u64(progress, "/rate", &n))
+        facts.rate = (double)n;
+    if (json_find_u64(progress, "/remaining_seconds", &n))
+        facts.remaining_seconds = (double)n;
+    (void)json_find_text(progress, "/waits_for", &waits);
+    facts.waits = buf_str(&waits);
+    progress_line_show(line, &facts, clock_mono_ms());
+    buf_free(&waits);
+}
+
+int session_wait_for_job(struct session *s, const char *what, const char *job,
+                         struct buf *report)
+{
+    struct progress_line line;
+    long pause_ms = SOON_MS;
+    int code;
+
+    progress_line_init(&line, STDERR_FILENO);
+    for (;;) {
+        struct call call = {.method = METHOD_GET, .is_question = true};
+        struct str phase;
+
+        call_path(&call, "/api/v1/reports");
+        call_segment(&call, job);
+        code = session_ask(s, &call, report);
+        if (code != EXIT_DONE || !json_find(buf_str(report), "/phase", &phase))
+            break;
+        draw(&line, str_from(what), buf_str(report));
+        buf_free(report);
+        nanosleep(&(struct timespec){.tv_nsec = pause_ms * 1000000}, NULL);
+        pause_ms = pause_ms * 2 < POLL_MS ? pause_ms * 2 : POLL_MS;
+    }
+    progress_line_end(&line);
+    return code;
 }
 
 /* ---- printing ---- */

@@ -67,6 +67,13 @@ int session_ask_in_turn(struct session *s, const struct invocation *inv, struct 
 int session_try(struct session *s, struct call *call, struct buf *answer,
                 int *status) MUST_CHECK;
 
+/*
+ * Wait until the job has a report, and show how far it is on standard error; what: which table
+ * it is about, or what it does.  EXIT_DONE: the caller frees the report.
+ */
+int session_wait_for_job(struct session *s, const char *what, const char *job,
+                         struct buf *report) MUST_CHECK;
+
 /* Print a list of problems (an answer's "errors" or "warnings") on standard error. */
 void session_say_problems(struct str list);
 

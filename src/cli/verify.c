@@ -3,21 +3,16 @@
 #include "src/cli/commands.h"
 
 #include "src/base/buf.h"
-#include "src/base/clock.h"
 #include "src/cli/report.h"
 #include "src/cli/session.h"
-#include "src/cli/view/progress_line.h"
+#include "src/cli/view/doctor_view.h"
 #include "src/cli/view/trace_view.h"
 #include "src/cli/view/verify_view.h"
 #include "src/format/json.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-
-#define SOON_MS 20 /* between looks at a job, at first */
-#define POLL_MS 500
 
 /* What the options say. */
 struct verify_wish {
@@ -123,53 +118,6 @@ static int show(const struct invocation *inv, struct str report, view_fn view)
     return code == EXIT_DONE ? exit_of(report) : code;
 }
 
-/* ---- a job ---- */
-
-static void draw(struct progress_line *line, struct str table, struct str progress)
-{
-    struct progress_facts facts = {.what = table, .remaining_seconds = -1};
-    struct buf waits = {0};
-    uint64_t n = 0;
-
-    (void)json_find_u64(progress, "/rows_done", &facts.done);
-    (void)json_find_u64(progress, "/rows_total", &facts.total);
-    if (json_find_u64(progress, "/rate", &n))
-        facts.rate = (double)n;
-    if (json_find_u64(progress, "/remaining_seconds", &n))
-        facts.remaining_seconds = (double)n;
-    (void)json_find_text(progress, "/waits_for", &waits);
-    facts.waits = buf_str(&waits);
-    progress_line_show(line, &facts, clock_mono_ms());
-    buf_free(&waits);
-}
-
-/* Ask until the report is there. EXIT_DONE: the caller frees it. */
-static int wait_for_report(struct session *s, const char *table, const char *job,
-                           struct buf *report)
-{
-    struct progress_line line;
-    long pause_ms = SOON_MS;
-    int code;
-
-    progress_line_init(&line, STDERR_FILENO);
-    for (;;) {
-        struct call call = {.method = METHOD_GET, .is_question = true};
-        struct str verdict;
-
-        call_path(&call, "/api/v1/reports");
-        call_segment(&call, job);
-        code = session_ask(s, &call, report);
-        if (code != EXIT_DONE || json_find(buf_str(report), "/verdict", &verdict))
-            break;
-        draw(&line, str_from(table), buf_str(report));
-        buf_free(report);
-        nanosleep(&(struct timespec){.tv_nsec = pause_ms * 1000000}, NULL);
-        pause_ms = pause_ms * 2 < POLL_MS ? pause_ms * 2 : POLL_MS;
-    }
-    progress_line_end(&line);
-    return code;
-}
-
 static void say_started(struct buf *out, struct render_style style, struct str json,
                         const char *does)
 {
@@ -206,7 +154,7 @@ static int follow(struct session *s, const struct verify_wish *wish, const char 
     (void)json_find_text(started, "/job", &job);
     if (isatty(STDERR_FILENO))
         fprintf(stderr, "millrace: job %s; Ctrl-C leaves it running\n", job.ptr);
-    code = wait_for_report(s, table, job.ptr, &report);
+    code = session_wait_for_job(s, table, job.ptr, &report);
     if (code == EXIT_DONE)
         code = show(wish->inv, buf_str(&report), view_verify);
     buf_free(&job);
@@ -442,13 +390,25 @@ int command_replay(const struct invocation *inv)
     return run(&(struct verify_wish){.inv = inv, .replay = true});
 }
 
+static void view_report(struct buf *out, struct render_style style, struct str json)
+{
+    struct str found;
+
+    if (json_find(json, "/end", &found) && json_find(json, "/queued", &found))
+        view_drain(out, style, json);
+    else if (json_find(json, "/ok", &found))
+        doctor_view_verdict(out, json, doctor_view_checks(out, style, json, "/items", true));
+    else
+        view_verify(out, style, json);
+}
+
 int command_report(const struct invocation *inv)
 {
     struct call call = {.method = METHOD_GET};
 
     call_path(&call, "/api/v1/reports");
     call_segment(&call, inv->args[0]);
-    return session_run(inv, &call, view_verify);
+    return session_run(inv, &call, view_report);
 }
 
 int command_trace(const struct invocation *inv)

@@ -19,7 +19,8 @@ static bool trim(struct store *s, struct err *err)
 bool store_add_audit(struct store *s, const struct stored_audit *e, struct err *err)
 {
     static const char sql[] =
-        "INSERT INTO audit (at_ms, who, node, method, target, what, object, reason, asked, answered)"
+        "INSERT INTO audit (at_ms, who, node, method, target, what, object, reason, asked,"
+        " answered)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
     if (!store_begin_write(s, OF_NOBODY, err))
@@ -57,7 +58,8 @@ bool store_load_audit(struct store *s, struct arena *a, const struct audit_filte
                       struct stored_audit **out, size_t *n, struct err *err)
 {
     static const char sql[] =
-        "SELECT id, at_ms, who, node, method, target, what, object, reason, asked, answered FROM audit"
+        "SELECT id, at_ms, who, node, method, target, what, object, reason, asked, answered"
+        " FROM audit"
         " WHERE (? = 0 OR id < ?) AND (? = '' OR object = ?) ORDER BY id DESC LIMIT ?";
     struct row_list list = ROW_LIST(a, struct stored_audit, fill);
 

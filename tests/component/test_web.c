@@ -150,9 +150,10 @@ static void each_route_calls_the_coordinator_with_its_arguments(void **state)
         {"PATCH /api/v1/config/delivery", "{\"drain\":null}", "delivery set 1 drain=(none)",
          200},
         {"POST /api/v1/config/delivery/reset", NULL, "delivery reset", 200},
-        {"POST /api/v1/drain", NULL, "drain all -1", 200},
-        {"POST /api/v1/drain", "{\"timeout_ms\":0}", "drain all 0", 200},
-        {"POST /api/v1/drain", "{\"worker\":3,\"timeout_ms\":500}", "drain 3 500", 200},
+        {"POST /api/v1/doctor", "{}", "start doctor", 202},
+        {"POST /api/v1/drain", NULL, "drain all -1", 202},
+        {"POST /api/v1/drain", "{\"timeout_ms\":0}", "drain all 0", 202},
+        {"POST /api/v1/drain", "{\"worker\":3,\"timeout_ms\":500}", "drain 3 500", 202},
         {"POST /api/v1/drain/cancel", NULL, "drain cancel", 200},
         {"POST /api/v1/drain/cancel", "{}", "drain cancel", 200},
         {"GET "

@@ -809,6 +809,12 @@ bool coordinator_get_report(struct coordinator *co, struct str id, struct buf *j
     return called(json, err, "get_report %.*s", (int)id.len, id.ptr);
 }
 
+bool coordinator_start_doctor(struct coordinator *co, struct buf *json, struct err *err)
+{
+    (void)co;
+    return called(json, err, "start doctor");
+}
+
 bool coordinator_drain(struct coordinator *co, const struct drain_request *r, struct buf *json,
                        struct err *err)
 {

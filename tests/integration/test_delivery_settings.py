@@ -301,6 +301,11 @@ def test_a_drain_by_hand_delivers_what_waits_and_says_how_it_ended(w):
         expect(f"worker {worker} has nothing", drain(daemon, "--worker", str(worker)) == ("done", 0))
     refused = daemon.command("drain", "--worker", "10", ok=None)
     expect(f"worker 10 is accepted: {refused.stderr}", refused.returncode != 0 and "worker" in refused.stderr)
+    job = daemon.json("drain", "--no-wait")["job"]
+    wait_until("its job is over", lambda: daemon.json("job", "get", job)["items"][0]["state"] == "done", 30)
+    expect("its report is lost", daemon.json("report", "get", job)["end"] == "done")
+    expect("it is still listed", job not in str(daemon.json("job", "list")["items"]))
+    expect("a task that never was has a report", daemon.command("report", "get", "drain-1", ok=None).returncode != 0)
     w.engine.ask("POST", f"/{w.index('thing')}_v1/_close")
     w.sql("UPDATE thing SET a = 2 WHERE id < 5")
     wait_until("changes wait", lambda: delivery(daemon)["queued"] == 5, 30)

@@ -77,6 +77,13 @@ def test_good_gets_answer_the_form_that_is_described(w):
         if answer.status != 200:
             raise Failed(f"{path}: {answer}")
         api.check(path, api.document["paths"][pattern]["get"]["responses"], answer)
+    answer = api.ask("POST", "/api/v1/doctor", body={})
+    api.check("the start of a doctor", api.document["paths"]["/api/v1/doctor"]["post"]["responses"], answer)
+    at = "/api/v1/reports/" + json.loads(answer.text)["job"]
+    report = wait_until("the doctor has its report", lambda: (r := api.ask("GET", at)) and "phase" not in json.loads(r.text) and r, 30)
+    api.check("the report of a doctor", api.document["paths"]["/api/v1/reports/{job}"]["get"]["responses"], report)
+    if not any(item["id"] == "mysql.log_bin" for item in json.loads(report.text)["items"]):
+        raise Failed(f"the doctor has asked no server: {report}")
     if n < 35:
         raise Failed(f"only {n} requests were found")
 

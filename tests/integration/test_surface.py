@@ -306,7 +306,7 @@ def test_every_command_prints_json_of_its_documented_form(w):
         ("delete", ["table", "delete", f"{w.schema}.kind", "--yes"]), ("delete", ["table", "delete", part, "--with-indexes", "--confirm", part]), ("config", ["config", "show"]),
         ("user-set", ["user", "add", "anna", "--role", "viewer"]), ("user", ["user", "list"]), ("user", ["user", "get", "anna"]), ("delete", ["user", "delete", "anna", "--yes"]),
         ("token-add", ["token", "add", "ci", "--role", "viewer"]), ("token", ["token", "list"]), ("token", ["token", "get", "ci"]), ("delete", ["token", "delete", "ci", "--yes"]),
-        ("drain", ["drain"]), ("drain-cancel", ["drain", "--cancel"]), ("delivery-settings", ["config", "delivery", "get"]), ("delivery-settings", ["config", "delivery", "set", "workers=20"]), ("program", ["version"]), ("audit", ["audit", "list", "--limit", "1"]),
+        ("drain", ["drain"]), ("drain-start", ["drain", "--no-wait"]), ("drain-cancel", ["drain", "--cancel"]), ("delivery-settings", ["config", "delivery", "get"]), ("delivery-settings", ["config", "delivery", "set", "workers=20"]), ("program", ["version"]), ("audit", ["audit", "list", "--limit", "1"]),
         ("word-change", ["word", "add", "one", "two"]), ("word-change", ["word", "publish", "one"]), ("word", ["word", "list", "--limit", "1"]), ("word", ["word", "get", "two"]), ("word-export", ["word", "export"]), ("word-status", ["word", "status"]), ("word-try", ["word", "try", "one", "--analyzer", "standard"]),
         ("error", ["table", "get", "no.such"]),
     ]
@@ -327,7 +327,7 @@ def test_every_command_prints_json_of_its_documented_form(w):
     if wrong:
         raise Failed("\n".join(wrong))
     for form in forms:
-        if form.split("/")[1] not in {name for name, _ in steps} | {"ready", "me", "login", "history", "index-cutover", "init", "node-change", "node-forget", "alarm-test", *(["backup"] if daemon.is_cluster else [])}:  # of test_worse, test_init, test_members, test_access, test_alarms, test_events
+        if form.split("/")[1] not in {name for name, _ in steps} | {"ready", "me", "login", "history", "doctor-start", "index-cutover", "init", "node-change", "node-forget", "alarm-test", *(["backup"] if daemon.is_cluster else [])}:  # of test_worse, test_init, test_members, test_access, test_alarms, test_events
             raise Failed(f"no command here prints the documented {form}")
 
 

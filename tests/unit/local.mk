@@ -204,6 +204,7 @@ unit_tests += \
 	%D%/test_status_view \
 	%D%/test_store_address \
 	%D%/test_stream_pause \
+	%D%/test_task \
 	%D%/test_table_map \
 	%D%/test_tally \
 	%D%/test_temporal \

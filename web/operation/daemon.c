@@ -30,6 +30,8 @@ static const struct input history[] = {
 
 const struct operation op_history = {.params = history, .answers = {{200, "history/1", NULL}}};
 const struct operation op_doctor = {.answers = {{200, "doctor/1", NULL}}};
+const struct operation op_doctor_start = {.members = no_input,
+                                          .answers = {{202, "doctor-start/1", NULL}}};
 
 /* ---- delivery ---- */
 
@@ -45,7 +47,7 @@ const struct operation op_delivery_set = {
 const struct operation op_delivery_reset = {.members = no_input,
                                             .answers = {{200, "delivery-settings/1", NULL}}};
 const struct operation op_drain = {
-    .members = drain, .problems = "422", .answers = {{200, "drain/1", NULL}}};
+    .members = drain, .problems = "422", .answers = {{202, "drain-start/1", NULL}}};
 const struct operation op_drain_cancel = {.members = no_input,
                                           .answers = {{200, "drain-cancel/1", NULL}}};
 

@@ -52,7 +52,7 @@ static const struct input pages[] = {LIST_PAGE, {0}};
 const struct operation op_reports = {
     .params = pages, .is_list = true, .answers = {{200, "report/1", NULL}}};
 const struct operation op_report = {
-    .answers = {{200, "verify/1 replay/1 verify-progress/1", NULL}}};
+    .answers = {{200, "verify/1 replay/1 drain/1 doctor/1 verify-progress/1", NULL}}};
 
 /* ---- dead letters ---- */
 

@@ -84,7 +84,7 @@ extern const size_t n_operation_forms;
 extern const struct operation op_page, op_page_file, op_status_page, op_metrics, op_live,
     op_ready, op_version, op_openapi, op_config, op_delivery, op_delivery_set,
     op_delivery_reset, op_drain, op_drain_cancel, op_status, op_events, op_history, op_doctor,
-    op_audit, op_alarm_test;
+    op_doctor_start, op_audit, op_alarm_test;
 
 /* Users, tokens, log-ins (access.c). */
 extern const struct operation op_me, op_log_in, op_log_out, op_put_password, op_first_admin,

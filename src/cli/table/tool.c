@@ -12,6 +12,8 @@ static const struct command_option delivery_options[] = {
 static const struct command_option drain_options[] = {
     {"worker", 0, "N", "drain only this worker (0 to delivery.workers - 1)", NULL},
     {"timeout", 0, "SECONDS", "time limit (default: delivery.drain_timeout)", NULL},
+    {"wait", 'w', NULL, "wait until it has ended (this is the default)", NULL},
+    {"no-wait", 0, NULL, "start the job and print its id", NULL},
     {"cancel", 0, NULL, "end the running drain", NULL},
     END,
 };

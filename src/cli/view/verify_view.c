@@ -167,6 +167,14 @@ static void add_replay(struct buf *out, struct render_style style, struct str js
     add_why(out, json);
 }
 
+void view_drain(struct buf *out, struct render_style style, struct str json)
+{
+    render_value(out, style, json, "/detail", RENDER_TEXT);
+    buf_append(out, STR(", "));
+    render_value(out, style, json, "/queued", RENDER_COUNT);
+    buf_append(out, STR(" documents are queued now\n"));
+}
+
 void view_verify(struct buf *out, struct render_style style, struct str json)
 {
     bool compared = true;

@@ -1,5 +1,5 @@
 /*
- * Shows the report of a verification: what differs, and what was not judged.
+ * Shows the reports of jobs: of a verification what differs, and what was not judged.
  *
  * @thread main
  */
@@ -11,6 +11,8 @@
 
 struct buf;
 
+/* Append how a drain ended (millrace/drain/1). */
+void view_drain(struct buf *out, struct render_style style, struct str json);
 /* Append a report (millrace/verify/1) as text, or how far the job is that will make it. */
 void view_verify(struct buf *out, struct render_style style, struct str json);
 

@@ -1,16 +1,16 @@
 /* Draining: everything that is queued goes to the engine. */
 import { t } from "../text.js";
 import { post } from "../api.js";
-
-const DRAIN_MS = 120000;
+import { link } from "../route.js";
 
 export const drain = () => ({
   title: t("drain.title"),
   does: t("drain.does"),
   doesNot: t("drain.does_not"),
   line: "millrace drain",
-  run: () => post("drain", {}, { timeout: DRAIN_MS }),
-  done: (answer) => t("drain.ended", { end: answer.end, queued: String(answer.queued) }),
+  run: () => post("drain"),
+  done: () => t("drain.begun"),
+  href: (answer) => link(["jobs", answer.job]),
 });
 
 export const cancelDrain = () => ({

@@ -15,7 +15,9 @@ import { Buckets, nodeName } from "./buckets.js";
 import { kindName, phaseName } from "./list.js";
 import { eventName, took } from "../versions/log.js";
 
-const REPORTS = ["verify", "compare", "refresh", "replay", "exchange"];
+/* Of these the daemon remembers how they ended. */
+const TASKS = ["drain", "doctor"];
+const REPORTS = ["verify", "compare", "refresh", "replay", "exchange", ...TASKS];
 
 const terms = (j) => [
   [t("table.table"), j.table ? html`<a href=${link(["tables", j.table])}>${j.table}</a>` : j.topic],
@@ -64,9 +66,11 @@ function Ended({ id, last }) {
   const build = (log.data?.items ?? []).find((e) => e.build && last?.kind === "index" && e.version === last.version)?.build;
   return html`<div class="empty"><p><strong>${t("job.ended")}</strong></p>
       ${build && html`<p><${State} of=${build.end} /> ${t("job.took")}: ${took(build)} ${build.error}</p>`}
-      ${last && html`<p>${t("job.last_seen", { done: amount(last) })}</p>`}
+      ${last && !TASKS.includes(last.kind) && html`<p>${t("job.last_seen", { done: amount(last) })}</p>`}
       ${events.map((e) => html`<p>${eventName(e.event)} <span class="soft"><${Ago} at=${e.at} /></span> ${e.detail?.text}</p>`)}
-      ${report.data && html`<p><a href=${link(["verify", id])}>${t("job.report")}</a> <span class="soft">${span(report.data.seconds)}</span></p>`}
+      ${report.data?.end && html`<p>${t("drain.ended", { end: report.data.end, queued: number(report.data.queued) })}</p>`}
+      ${last?.error && html`<p class="bad">■ ${last.error}</p>`}
+      ${report.data?.verdict && html`<p><a href=${link(["verify", id])}>${t("job.report")}</a> <span class="soft">${span(report.data.seconds)}</span></p>`}
       ${!last && !report.data && html`<p>${t("job.ended.where")}</p>`}
       <p class="row"><a href="#/jobs">${t("job.all")}</a>${last?.index && html`<a href=${link(["versions", last.index], { tab: "log" })}>${t("version.log")}</a>`}</p></div>`;
 }
@@ -75,7 +79,7 @@ export function OneJob({ id }) {
   const of = useData(path(["jobs", id]));
   const items = of.data?.items ?? [];
   const job = items.find((j) => j.id === id) ?? items[0];
-  const isOver = of.problem?.status === 404 || (of.data && !job);
+  const isOver = of.problem?.status === 404 || (of.data && !job) || (TASKS.includes(job?.kind) && job.state !== "running");
   const parts = items.filter((j) => j !== job && (j.kind === "bucket" || j.kind === "part"));
   return html`<${Heading} title=${job ? `${kindName(job.kind)} ${job.id}` : t("job.title", { id })}>
       ${job && !isOver && html`<${State} of=${job.state} />`}<a href="#/jobs">${t("job.all")}</a></${Heading}>

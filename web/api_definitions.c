@@ -9,6 +9,7 @@
 #include "src/base/mem.h"
 #include "src/format/variable.h"
 #include "web/body.h"
+#include "web/list/list_page.h"
 #include "web/operation/operation.h"
 #include "web/request.h"
 #include "web/revision.h"
@@ -131,18 +132,39 @@ void api_export(struct api_call *c)
     answer(c, 200, ok, &err);
 }
 
-void api_list(struct api_call *c)
+static void list(struct api_call *c, struct list_order *order, bool ok, struct err *err)
 {
     int64_t revision = -1;
-    struct err err = {0};
-    const struct list_order order = {
-        .noun = str_from(c->noun), .name = c->args[0], .sees_rows = request_sees_rows(c->req)};
-    const bool ok =
-        coordinator_list(c->api->coordinator, &order, &revision, &c->res->body, &err);
 
+    order->noun = str_from(c->noun);
+    order->name = c->args[0];
+    order->sees_rows = request_sees_rows(c->req);
+    ok = ok && coordinator_list(c->api->coordinator, order, &revision, &c->res->body, err);
     if (ok && revision >= 0)
         revision_tell(c->res, (uint64_t)revision);
-    answer(c, 200, ok, &err);
+    answer(c, 200, ok, err);
+}
+
+void api_list(struct api_call *c)
+{
+    struct list_order order = {0};
+    struct err err = {0};
+
+    list(c, &order, true, &err);
+}
+
+/* The store makes its pages. */
+void api_log(struct api_call *c)
+{
+    const struct request_target *t = &c->req->target;
+    struct list_order order = {0};
+    struct err err = {0};
+    uint64_t limit = 0;
+    const bool ok =
+        param_uint(t, "after", &order.before_id, &err) && param_uint(t, "limit", &limit, &err);
+
+    order.limit = (size_t)(limit < LIST_PAGE_MAX ? limit : LIST_PAGE_MAX);
+    list(c, &order, ok, &err);
 }
 
 /* ---- one definition by itself ---- */

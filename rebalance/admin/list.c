@@ -34,6 +34,8 @@ struct lister {
     struct catalogue *c;
     struct str name; /* empty: all */
     bool sees_rows;  /* the caller does */
+    const struct list_order *order;
+    uint64_t more_after; /* the last item, of a page of the store's; 0: no more follow */
     struct json_writer *w;
     size_t n;
 };
@@ -376,7 +378,7 @@ static bool list_jobs(struct lister *l, struct err *err)
 
 static bool list_log(struct lister *l, struct err *err)
 {
-    return coordinator_list_log(l->co, l->c, l->name, l->w, &l->n, err);
+    return coordinator_list_log(l->co, l->c, l->order, l->w, &l->n, &l->more_after, err);
 }
 
 static bool list_users(struct lister *l, struct err *err)
@@ -435,6 +437,7 @@ bool coordinator_list(struct coordinator *co, const struct list_order *o, int64_
                        .c = coordinator_catalogue(co),
                        .name = o->name,
                        .sees_rows = o->sees_rows,
+                       .order = o,
                        .w = &w};
 
     buf_printf(&schema, "millrace/%s/1", kind->name);
@@ -449,6 +452,8 @@ bool coordinator_list(struct coordinator *co, const struct list_order *o, int64_
     *revision = kind->has_revision ? (int64_t)l.d->revision : -1;
     if (kind->has_revision)
         json_put_u64(&w, STR("revision"), l.d->revision);
+    if (l.more_after > 0)
+        json_put_u64(&w, STR("more_after"), l.more_after);
     json_close_object(&w);
     if (ok && o->name.len > 0 && l.n == 0)
         ok = refuse(err, 404, "there is no %s %" STR_FMT "; fix: see millrace %s list",

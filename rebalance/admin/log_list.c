@@ -2,6 +2,7 @@
 
 #include "rebalance/admin/log_list.h"
 
+#include "rebalance/admin/questions.h"
 #include "rebalance/state/parts.h"
 
 #include "src/base/mem.h"
@@ -10,13 +11,13 @@
 
 #include <string.h>
 
-#define LOG_MAX 200
+#define LISTED 200
 
 /* Context of the errand that reads the log. */
 struct log_read {
     struct store *store;
-    struct str table; /* empty: all */
-    uint64_t id;      /* not 0: only this event */
+    struct stored_log_filter filter; /* with one event more than are listed */
+    uint64_t id;                     /* not 0: only this event */
     struct stored_log *log;
     size_t n;
     struct stored_build *builds;
@@ -25,8 +26,9 @@ struct log_read {
 
 static bool read_latest(struct log_read *r, struct arena *a, struct err *err)
 {
-    return store_load_log(r->store, a, r->table, LOG_MAX, &r->log, &r->n, err) &&
-           store_load_builds(r->store, a, r->table, LOG_MAX, &r->builds, &r->n_builds, err);
+    return store_load_log(r->store, a, &r->filter, &r->log, &r->n, err) &&
+           (r->n == 0 || store_load_builds_of_log(r->store, a, r->log[r->n - 1].id,
+                                                  r->log[0].id, &r->builds, &r->n_builds, err));
 }
 
 static bool read_one(struct log_read *r, struct arena *a, struct err *err)
@@ -141,13 +143,17 @@ static uint64_t event_number(struct str name)
     return id;
 }
 
-bool coordinator_list_log(struct coordinator *co, const struct catalogue *c, struct str name,
-                          struct json_writer *w, size_t *n, struct err *err)
+bool coordinator_list_log(struct coordinator *co, const struct catalogue *c,
+                          const struct list_order *o, struct json_writer *w, size_t *n,
+                          uint64_t *more_after, struct err *err)
 {
+    const struct str name = o->name;
+    const size_t limit = o->limit > 0 ? o->limit : LISTED;
     struct errand *e = errand_new("the store", sizeof(struct log_read));
     struct log_read *r = e->ctx;
 
-    *r = (struct log_read){.store = co->opt.store, .table = arena_copy(e->arena, name)};
+    r->store = co->opt.store;
+    r->filter = (struct stored_log_filter){arena_copy(e->arena, name), o->before_id, limit + 1};
     r->id = event_number(name);
 
     const bool ok = coordinator_ask_store(co, e, read_log, err);
@@ -156,7 +162,8 @@ bool coordinator_list_log(struct coordinator *co, const struct catalogue *c, str
     *n = r->n + (r->id == 0 && (name.len == 0 || memchr(name.ptr, '.', name.len) != NULL));
     if (!ok)
         *n = 0;
-    for (size_t i = 0; ok && i < r->n; i++)
+    *more_after = ok && r->n > limit ? r->log[limit - 1].id : 0;
+    for (size_t i = 0; ok && i < r->n && i < limit; i++)
         write_event(w, c, r, &r->log[i]);
     errand_leave(e);
     return ok;

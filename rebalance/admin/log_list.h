@@ -12,17 +12,21 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct catalogue;
 struct coordinator;
 struct json_writer;
+struct list_order;
 
 /*
- * Write the latest events; name: a table's, or empty.  An event that begins a build has a
- * member "build".  If the name is the number of an event, write that one, and its build with
- * mapping and settings.  *n is their number; a table without events counts as one.
+ * Write a page of the events, the newest first; o->name: a table's, or empty.  An event that
+ * begins a build has a member "build".  If the name is the number of an event, write that one,
+ * and its build with mapping and settings.  *n is their number; a table without events counts
+ * as one.  *more_after: the number of the last event, if older ones follow, else 0.
  */
-bool coordinator_list_log(struct coordinator *co, const struct catalogue *c, struct str name,
-                          struct json_writer *w, size_t *n, struct err *err) MUST_CHECK;
+bool coordinator_list_log(struct coordinator *co, const struct catalogue *c,
+                          const struct list_order *o, struct json_writer *w, size_t *n,
+                          uint64_t *more_after, struct err *err) MUST_CHECK;
 
 #endif

@@ -111,6 +111,14 @@ static const struct list_view *list_view_of_schema(struct str json)
     return view;
 }
 
+static void add_more(struct buf *out, struct str json)
+{
+    struct str last;
+
+    if (json_find(json, "/more_after", &last))
+        buf_printf(out, "there are older ones: --after %" STR_FMT "\n", STR_ARG(last));
+}
+
 /* Append for whom the nodes wait, if they do. */
 static void add_wait(struct buf *out, struct str json)
 {
@@ -132,6 +140,7 @@ static void view_list(struct buf *out, struct render_style style, struct str jso
         buf_printf(out, "no %s\n", view->none);
     else
         render_table(out, style, items, view->columns, view->n_columns);
+    add_more(out, json);
     add_wait(out, json);
 }
 
@@ -151,6 +160,8 @@ int command_list(const struct invocation *inv)
     struct call call = {.method = METHOD_GET};
 
     list_path(&call, inv);
+    call_param(&call, "limit", invocation_value(inv, "limit"));
+    call_param(&call, "after", invocation_value(inv, "after"));
     return session_run(inv, &call, view_list);
 }
 
@@ -361,7 +372,7 @@ static void view_audit(struct buf *out, struct render_style style, struct str js
         {"WHAT", "/what", RENDER_TEXT},     {"OBJECT", "/object", RENDER_TEXT},
         {"REASON", "/reason", RENDER_TEXT},
     };
-    struct str items, last;
+    struct str items;
 
     if (!json_find(json, "/items", &items))
         return;
@@ -369,8 +380,7 @@ static void view_audit(struct buf *out, struct render_style style, struct str js
         buf_append(out, STR("nobody has changed anything\n"));
     else
         render_table(out, style, items, columns, ARRAY_LEN(columns));
-    if (json_find(json, "/more_after", &last))
-        buf_printf(out, "there are older ones: --after %" STR_FMT "\n", STR_ARG(last));
+    add_more(out, json);
 }
 
 int command_audit_list(const struct invocation *inv)

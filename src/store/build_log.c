@@ -217,6 +217,21 @@ bool store_load_builds(struct store *s, struct arena *a, struct str table, size_
     return true;
 }
 
+bool store_load_builds_of_log(struct store *s, struct arena *a, uint64_t first, uint64_t last,
+                              struct stored_build **out, size_t *n, struct err *err)
+{
+    static const char sql[] =
+        SELECT_BUILD("''", "''") " WHERE (index_name, version) IN"
+                                 " (SELECT index_name, version FROM sync_log"
+                                 " WHERE id BETWEEN ? AND ?) ORDER BY id DESC";
+    struct row_list list = ROW_LIST(a, struct stored_build, fill_build);
+
+    if (!store_load(s, sql, BINDS(NUMBER(first), NUMBER(last)), &list, err))
+        return false;
+    *out = row_list_finish(&list, n);
+    return true;
+}
+
 bool store_load_build(struct store *s, struct arena *a, const struct version_name *v,
                       struct stored_build *out, bool *found, struct err *err)
 {

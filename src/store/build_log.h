@@ -59,6 +59,9 @@ bool store_end_build(struct store *s, const struct version_name *v, const char *
 /* Of the table, the newest first; an empty name means all.  Without mappings and settings. */
 bool store_load_builds(struct store *s, struct arena *a, struct str table, size_t limit,
                        struct stored_build **out, size_t *n, struct err *err) MUST_CHECK;
+/* The same of the versions that events with these numbers name. */
+bool store_load_builds_of_log(struct store *s, struct arena *a, uint64_t first, uint64_t last,
+                              struct stored_build **out, size_t *n, struct err *err) MUST_CHECK;
 /* One, whole.  found may be false: an older program built it, or it is too long ago. */
 bool store_load_build(struct store *s, struct arena *a, const struct version_name *v,
                       struct stored_build *out, bool *found, struct err *err) MUST_CHECK;

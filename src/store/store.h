@@ -383,8 +383,13 @@ struct stored_log {
     uint64_t version;
 };
 bool store_add_log(struct store *s, const struct stored_log *l, struct err *err) MUST_CHECK;
-/* The newest first; an empty table means all. */
-bool store_load_log(struct store *s, struct arena *a, struct str table, size_t limit,
+struct stored_log_filter {
+    struct str table;   /* empty: any */
+    uint64_t before_id; /* 0: from the newest on */
+    size_t limit;
+};
+/* The newest first. */
+bool store_load_log(struct store *s, struct arena *a, const struct stored_log_filter *f,
                     struct stored_log **out, size_t *n, struct err *err) MUST_CHECK;
 /* Load one entry: *n is 1, or 0 if it is unknown. */
 bool store_load_log_entry(struct store *s, struct arena *a, uint64_t id,

@@ -260,14 +260,18 @@ static void fill_log(struct arena *a, const struct str *cells, void *element)
 #define SELECT_LOG \
     "SELECT id, at_ms, table_name, index_name, event, detail, version FROM sync_log"
 
-bool store_load_log(struct store *s, struct arena *a, struct str table, size_t limit,
+bool store_load_log(struct store *s, struct arena *a, const struct stored_log_filter *f,
                     struct stored_log **out, size_t *n, struct err *err)
 {
     static const char sql[] =
-        SELECT_LOG " WHERE ? = '' OR table_name = ? ORDER BY id DESC LIMIT ?";
+        SELECT_LOG " WHERE (? = 0 OR id < ?) AND (? = '' OR table_name = ?)"
+                   " ORDER BY id DESC LIMIT ?";
     struct row_list list = ROW_LIST(a, struct stored_log, fill_log);
 
-    if (!store_load(s, sql, BINDS(TEXT(table), TEXT(table), NUMBER(limit)), &list, err))
+    if (!store_load(s, sql,
+                    BINDS(NUMBER(f->before_id), NUMBER(f->before_id), TEXT(f->table),
+                          TEXT(f->table), NUMBER(f->limit)),
+                    &list, err))
         return false;
     *out = row_list_finish(&list, n);
     return true;

@@ -169,7 +169,7 @@ static void one_event_is_found_by_its_number(void **state)
     ok(store_add_log(f.s, &l, &f.err));
     l.event = STR("reset");
     ok(store_add_log(f.s, &l, &f.err));
-    ok(store_load_log(f.s, f.a, STR(""), 2, &out, &n, &f.err));
+    ok(store_load_log(f.s, f.a, &(struct stored_log_filter){.limit = 2}, &out, &n, &f.err));
     assert_int_equal(n, 2);
 
     const uint64_t id = out[1].id;

@@ -393,13 +393,18 @@ static void the_log_gives_the_newest_first(void **state)
     }
     l.table = STR("shop.customer");
     ok(store_add_log(f.s, &l, &f.err));
-    ok(store_load_log(f.s, f.a, STR("shop.orders"), 3, &out, &n, &f.err));
+    ok(store_load_log(f.s, f.a, &(struct stored_log_filter){STR("shop.orders"), 0, 3}, &out, &n,
+                      &f.err));
     assert_int_equal(n, 3);
     assert_int_equal(out[0].at_ms, 5);
     assert_int_equal(out[2].at_ms, 3);
     same(out[0].event, STR("odd"));
     same(out[0].detail, ODD);
-    ok(store_load_log(f.s, f.a, STR(""), 100, &out, &n, &f.err));
+    ok(store_load_log(f.s, f.a, &(struct stored_log_filter){STR("shop.orders"), out[2].id, 3},
+                      &out, &n, &f.err));
+    assert_int_equal(n, 2);
+    assert_int_equal(out[0].at_ms, 2);
+    ok(store_load_log(f.s, f.a, &(struct stored_log_filter){.limit = 100}, &out, &n, &f.err));
     assert_int_equal(n, 6);
 }
 

@@ -132,3 +132,22 @@ def test_a_build_that_another_node_goes_on_with_has_both_in_the_order_of_coming(
     wait_until("it has succeeded", lambda: kept()["end"] == "succeeded", 40)
     expect("the nodes", [node["name"] for node in kept()["nodes"]], ["node-1", "node-0"])
     m.end()
+
+
+def test_the_events_come_page_by_page_each_with_its_build(w):
+    daemon = w.follow(numbers(w, "thing", rows=10))
+    for _ in range(2):
+        daemon.command("index", "create", f"{w.schema}.thing")
+    table, whole = f"{w.schema}.thing", events(daemon, w)
+    if len(whole) < 6 or sum("build" in e for e in whole) != 3:
+        raise Failed(f"three builds are in {whole}")
+    turned, after = [], []
+    while True:
+        page = daemon.json("log", "list", table, "--limit", "2", *after)
+        turned += page["items"]
+        if page["next"] is None:
+            break
+        expect("the next page begins after the last event", page["more_after"], page["items"][-1]["id"])
+        after = ["--after", str(page["more_after"])]
+    expect("the events of all pages", turned, whole)
+    expect("what a person reads", "there are older ones: --after" in daemon.command("log", "list", "--limit", "1").stdout, True)

@@ -119,7 +119,7 @@ static void turn_pages(const char *schema, bool changes)
     buf_free(&next);
 }
 
-static const char *const schemas[] = {"millrace/version/1", "millrace/log/1"};
+static const char *const schemas[] = {"millrace/version/1", "millrace/index/1"};
 
 static void all_pages_together_are_the_list(void **state)
 {

@@ -18,25 +18,24 @@ static const struct list_form {
     const char *schema;
     const char
         *keys[KEYS_MAX]; /* JSON pointers into an item; none: the store makes the pages */
-    bool newest_first;   /* its keys are numbers that grow */
 } forms[] = {
-    {"millrace/topic/1", {"/name"}, false},
-    {"millrace/database/1", {"/name"}, false},
-    {"millrace/table/1", {"/table", "/pattern"}, false},
-    {"millrace/relation/1", {"/in", "/as", "/table"}, false},
-    {"millrace/version/1", {"/index", "/version"}, false},
-    {"millrace/index/1", {"/index", "/version"}, false},
-    {"millrace/job/1", {"/kind", "/id"}, false},
-    {"millrace/log/1", {"/id"}, true},
-    {"millrace/user/1", {"/name"}, false},
-    {"millrace/token/1", {"/name"}, false},
-    {"millrace/node/1", {"/id"}, false},
-    {"millrace/report/1", {"/index", "/version", "/began", "/job"}, false},
-    {"millrace/delayed-runs/1", {"/run", "/table"}, false},
-    {"millrace/audit/1", {NULL}, true},
-    {"millrace/word/1", {NULL}, false},
-    {"millrace/dead-letter/1", {NULL}, false},
-    {"millrace/delayed/1", {NULL}, false},
+    {"millrace/topic/1", {"/name"}},
+    {"millrace/database/1", {"/name"}},
+    {"millrace/table/1", {"/table", "/pattern"}},
+    {"millrace/relation/1", {"/in", "/as", "/table"}},
+    {"millrace/version/1", {"/index", "/version"}},
+    {"millrace/index/1", {"/index", "/version"}},
+    {"millrace/job/1", {"/kind", "/id"}},
+    {"millrace/log/1", {NULL}},
+    {"millrace/user/1", {"/name"}},
+    {"millrace/token/1", {"/name"}},
+    {"millrace/node/1", {"/id"}},
+    {"millrace/report/1", {"/index", "/version", "/began", "/job"}},
+    {"millrace/delayed-runs/1", {"/run", "/table"}},
+    {"millrace/audit/1", {NULL}},
+    {"millrace/word/1", {NULL}},
+    {"millrace/dead-letter/1", {NULL}},
+    {"millrace/delayed/1", {NULL}},
 };
 
 struct list_item {
@@ -103,11 +102,6 @@ static int compare(const void *a, const void *b)
     return order != 0 ? order : (x->place > y->place) - (x->place < y->place);
 }
 
-static int compare_newest_first(const void *a, const void *b)
-{
-    return compare(b, a);
-}
-
 /* Items that nothing tells apart are counted, so that a page can end between them. */
 static void count_alike(struct list_items *l)
 {
@@ -126,8 +120,7 @@ static void count_alike(struct list_items *l)
 static void sort(struct list_items *l)
 {
     if (l->n > 0)
-        qsort(l->all, l->n, sizeof(*l->all),
-              l->form->newest_first ? compare_newest_first : compare);
+        qsort(l->all, l->n, sizeof(*l->all), compare);
     count_alike(l);
 }
 
@@ -186,12 +179,8 @@ static size_t find_begin(const struct list_items *l, struct str after)
 {
     size_t i = 0;
 
-    for (; after.len > 0 && i < l->n; i++) {
-        const int order = str_order(buf_str(&l->all[i].key), after);
-
-        if (l->form->newest_first ? order < 0 : order > 0)
-            break;
-    }
+    while (after.len > 0 && i < l->n && str_order(buf_str(&l->all[i].key), after) <= 0)
+        i++;
     return i;
 }
 

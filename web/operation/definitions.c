@@ -47,6 +47,13 @@ static const struct input pages[] = {LIST_PAGE, {0}};
 
 const struct operation op_list = {
     .params = pages, .is_list = true, .answers = {{200, NULL, NULL}}};
+static const struct input log_pages[] = {
+    {"after", INPUT_COUNT, .help = "Only those older than the event with this id."},
+    {"limit", INPUT_COUNT, .help = "At most so many, 10000 at most; 200 if it is not given."},
+    {0}};
+
+const struct operation op_log = {
+    .params = log_pages, .is_list = true, .answers = {{200, NULL, NULL}}};
 const struct operation op_list_definitions = {
     .params = pages, .is_list = true, .tells_revision = true, .answers = {{200, NULL, NULL}}};
 const struct operation op_delete = {

@@ -91,7 +91,7 @@ extern const struct operation op_me, op_log_in, op_log_out, op_put_password, op_
     op_put_user, op_put_token, op_delete_access;
 
 /* Definitions, and the nodes that share them (definitions.c). */
-extern const struct operation op_apply, op_put_definition, op_export, op_list,
+extern const struct operation op_apply, op_put_definition, op_export, op_list, op_log,
     op_list_definitions, op_delete, op_table_delete, op_explain, op_explain_draft, op_mapping,
     op_mapping_draft, op_columns, op_topic_reset, op_topic_pause, op_topic_resume,
     op_topic_move, op_nodes, op_node_forget, op_node_change;

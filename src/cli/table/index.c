@@ -61,6 +61,12 @@ static const struct command_option audit_options[] = {
     END,
 };
 
+static const struct command_option log_options[] = {
+    {"limit", 0, "N", "print at most N (default: 200)", NULL},
+    {"after", 0, "ID", "print those before this one, which are older", NULL},
+    END,
+};
+
 static const struct command list[] = {
     LIST("version", "index versions", "[INDEX]", "index", "version list orders"),
     LIST("job", "builds and other long jobs, with their progress", "", NULL, "job list"),
@@ -69,8 +75,9 @@ static const struct command list[] = {
     {"report get", "JOB", "show the report of a verification, or how far it is", NULL,
      NEED_STORE, command_report, NULL, 1, 1, NO_OPTIONS, NULL, false, "report get 12"},
 
-    LIST("log", "latest events: what was built, changed or stopped, and why", "[TABLE]",
-         "table", "log list shop.orders"),
+    {"log list", "[TABLE]", "list the events: what was built, changed or stopped, and why",
+     "The newest first.", NEED_STORE, command_list, "log", 0, 1, log_options, "table", false,
+     "log list shop.orders"},
     {"log get", "ID", "show one event",
      "Of a build's event also what is kept of the build: its parameters, the mapping and the "
      "settings that the search engine was sent, the nodes that took part, its end and its "

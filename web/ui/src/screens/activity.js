@@ -3,7 +3,6 @@ import { html } from "../html.js";
 import { has, t } from "../text.js";
 import { link, route } from "../route.js";
 import { path } from "../api.js";
-import { useData } from "../data.js";
 import { usePages } from "../pages.js";
 import { text } from "../exact.js";
 import { Ago, Empty, Heading, Loaded, State, Tabs } from "../parts.js";
@@ -22,16 +21,17 @@ const LOG = () => [
 ];
 
 function Log() {
-  const of = useData("log");
+  const of = usePages(path(["log"], { limit: 200 }), (x) => x.id);
   const q = route.value.query;
-  return html`<${Loaded} of=${of} show=${(data) => {
-    const rows = data.items.filter((x) => (!q.event || x.event === q.event) && (!q.table || x.table === q.table) && finds(q.find, x.index, detail(x.detail), x.build?.error));
+  return html`<${Loaded} of=${of} show=${() => {
+    const rows = of.items.filter((x) => (!q.event || x.event === q.event) && (!q.table || x.table === q.table) && finds(q.find, x.index, detail(x.detail), x.build?.error));
     return html`<${Filters} of=${[
         { id: "find", name: t("filter.find") },
-        { id: "event", name: t("activity.event"), options: distinct(data.items.map((x) => x.event)).map((e) => [e, eventText(e)]) },
-        { id: "table", name: t("table.table"), options: distinct(data.items.map((x) => x.table)) },
+        { id: "event", name: t("activity.event"), options: distinct(of.items.map((x) => x.event)).map((e) => [e, eventText(e)]) },
+        { id: "table", name: t("table.table"), options: distinct(of.items.map((x) => x.table)) },
       ]} />
-      <${Table} caption=${t("activity.log")} columns=${LOG()} rows=${rows} id=${(x) => x.id} empty=${data.items.length === 0 && html`<${Empty} text=${t("activity.empty")} line="millrace log list" />`} />`;
+      <${Table} caption=${t("activity.log")} columns=${LOG()} rows=${rows} id=${(x) => x.id} empty=${of.items.length === 0 && html`<${Empty} text=${t("activity.empty")} line="millrace log list" />`} />
+      ${of.next && html`<p><button type="button" onClick=${of.next}>${t("letters.more")}</button></p>`}`;
   }} />`;
 }
 

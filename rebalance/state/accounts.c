@@ -45,7 +45,8 @@ static bool read_user(struct arena *a, const struct stored_value *v, struct acco
     *out = (struct account){.name = name_after(v->name, USERS),
                             .password = text_at(a, v->content, "/password"),
                             .added_ms = time_at(v->content, "/added_ms"),
-                            .password_ms = time_at(v->content, "/password_ms")};
+                            .password_ms = time_at(v->content, "/password_ms"),
+                            .stored = v->content};
     (void)json_find_bool(v->content, "/sees_rows", &out->may_see_rows);
     return role_parse(&out->role, text_at(a, v->content, "/role"));
 }
@@ -118,10 +119,23 @@ static void write_user(struct buf *value, const struct account *u)
 
 bool account_store(struct store *store, const struct account *u, struct err *err)
 {
-    struct buf value = {0};
+    struct buf key = {0}, value = {0};
+    bool is_done = false;
 
+    buf_printf(&key, USERS "%" STR_FMT, STR_ARG(u->name));
     write_user(&value, u);
-    return put(store, USERS, u->name, &value, err);
+
+    const bool ok =
+        store_exchange_value(store, buf_str(&key), u->stored, buf_str(&value), &is_done, err) &&
+        (is_done || err_set_code(err, ERR_REJECT, "http", 409,
+                                 "somebody else has changed the user %" STR_FMT
+                                 " at this moment, so nothing was changed; fix: look at "
+                                 "the user and try again",
+                                 STR_ARG(u->name)));
+
+    buf_free(&key);
+    buf_free(&value);
+    return ok;
 }
 
 bool account_store_first(struct store *store, const struct account *u, bool *is_first,

@@ -27,6 +27,7 @@ struct account {
     bool may_see_rows;             /* also as a viewer */
     struct str password;           /* its hash */
     int64_t added_ms, password_ms; /* wall time; of the password: when it was set */
+    struct str stored;             /* as the store has it; ptr NULL: it has none */
 };
 
 struct access_token {
@@ -48,6 +49,7 @@ struct accounts {
 
 bool accounts_load(struct store *store, struct arena *a, struct accounts *out,
                    struct err *err) MUST_CHECK;
+/* In place of u->stored.  409 if somebody has changed the user since then. */
 bool account_store(struct store *store, const struct account *u, struct err *err) MUST_CHECK;
 /*
  * The same, unless there is a user already: of several at the same moment, from whatever nodes,

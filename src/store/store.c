@@ -158,6 +158,31 @@ bool store_keep_value(struct store *s, struct str name, struct str value, struct
     return store_end(s, ok, err);
 }
 
+bool store_exchange_value(struct store *s, struct str name, struct str before, struct str value,
+                          bool *is_done, struct err *err)
+{
+    struct buf found = {0};
+    struct value_sink v = {.sink = {take_value}, .out = &found};
+    bool ok = false;
+
+    if (store_begin_write(s, OF_VALUE(name), err))
+        ok = store_end(
+            s,
+            (before.ptr == NULL
+                 ? store_run(s,
+                             "INSERT INTO setting (name, content) VALUES (?, ?)"
+                             " ON CONFLICT (name) DO UPDATE SET content = content",
+                             BINDS(TEXT(name), TEXT(value)), err)
+                 : store_run(s, "UPDATE setting SET content = ? WHERE name = ? AND content = ?",
+                             BINDS(TEXT(value), TEXT(name), TEXT(before)), err)) &&
+                store_select(s, "SELECT content FROM setting WHERE name = ?", BINDS(TEXT(name)),
+                             &v.sink, err),
+            err);
+    *is_done = ok && str_equal(buf_str(&found), value);
+    buf_free(&found);
+    return ok;
+}
+
 /*
  * Others who do the same wait at the row of the claim, whose name is the prefix alone.  It is
  * gone when the transaction ends.

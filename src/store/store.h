@@ -81,6 +81,12 @@ bool store_delete_value(struct store *s, struct str name, const struct str *cont
 bool store_keep_value(struct store *s, struct str name, struct str value, struct buf *out,
                       struct err *err) MUST_CHECK;
 /*
+ * Store the value in place of `before`; ptr NULL: in place of none.  *is_done: it was so, and
+ * so of several callers who know the same value, at whatever nodes, one succeeds.
+ */
+bool store_exchange_value(struct store *s, struct str name, struct str before, struct str value,
+                          bool *is_done, struct err *err) MUST_CHECK;
+/*
  * Store the value if none has a name that begins with prefix, which ends with a slash.  Of
  * several callers at the same moment, at whatever nodes, one succeeds.  is_first: whether.
  */

@@ -190,6 +190,14 @@ static bool call_keep_value(struct err *err)
     return done;
 }
 
+static bool call_exchange_value(struct err *err)
+{
+    bool is_done;
+
+    return store_exchange_value(f.s, STR("shards/orders_v1"), (struct str){0}, STR("x"),
+                                &is_done, err);
+}
+
 static bool call_put_first_value(struct err *err)
 {
     bool is_first;
@@ -390,6 +398,7 @@ static const struct {
     {"put_value", call_put_value, OWNER},
     {"delete_value", call_delete_value, OWNER},
     {"keep_value", call_keep_value, OWNER},
+    {"exchange_value", call_exchange_value, OWNER},
     {"put_first_value", call_put_first_value, OWNER},
     {"save_checkpoint", call_save_checkpoint, OWNER},
     {"new_version", call_new_version, OWNER},

@@ -64,6 +64,34 @@ static void a_value_that_is_kept_is_that_of_whoever_came_first(void **state)
     buf_free(&second);
 }
 
+static bool exchange(struct str before, const char *value)
+{
+    bool is_done = false;
+
+    ok(store_exchange_value(f.s, STR("exchanged"), before, str_from(value), &is_done, &f.err));
+    return is_done;
+}
+
+static void a_value_is_exchanged_for_the_one_that_is_known_only(void **state)
+{
+    struct buf is = {0};
+    bool found;
+
+    (void)state;
+    assert_false(exchange(STR("one"), "two"));
+    assert_true(exchange((struct str){0}, "one"));
+    assert_false(exchange((struct str){0}, "other"));
+    assert_false(exchange(STR("two"), "three"));
+    assert_true(exchange(STR("one"), "two"));
+    assert_false(exchange(STR("one"), "three"));
+    reopen();
+    ok(store_get_value(f.s, STR("exchanged"), &is, &found, &f.err));
+    same(buf_str(&is), STR("two"));
+    ok(store_delete_value(f.s, STR("exchanged"), NULL, &f.err));
+    assert_false(exchange(STR("two"), "three"));
+    buf_free(&is);
+}
+
 static bool is_first(const char *prefix, const char *name, const char *value)
 {
     bool is = false;
@@ -414,6 +442,7 @@ int main(int argc, char **argv)
         STORE_TEST(terms_rise_and_the_value_is_kept),
         STORE_TEST(values_come_back_byte_for_byte),
         STORE_TEST(a_value_that_is_kept_is_that_of_whoever_came_first),
+        STORE_TEST(a_value_is_exchanged_for_the_one_that_is_known_only),
         STORE_TEST(a_value_is_the_first_of_its_prefix_once),
         STORE_TEST(definitions_change_only_from_the_revision_they_were_read_at),
         STORE_TEST(a_password_opens_only_for_the_servers_that_it_was_sealed_for),

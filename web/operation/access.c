@@ -35,7 +35,7 @@ const struct operation op_log_in = {
     .members = log_in, .problems = "429", .answers = {{200, "login/1", NULL}}};
 const struct operation op_log_out = {.members = no_input, .answers = {{200, "me/1", NULL}}};
 const struct operation op_put_password = {
-    .members = passwords, .problems = "422 429", .answers = {{200, "login/1", NULL}}};
+    .members = passwords, .problems = "409 422 429", .answers = {{200, "login/1", NULL}}};
 const struct operation op_first_admin = {
     .members = first_admin, .problems = "409 422 429", .answers = {{201, "login/1", NULL}}};
 const struct operation op_put_user = {

@@ -34,12 +34,14 @@ static bool is_delayed(const struct coordinator_view *v, const struct table_view
 
 static const struct {
     bool (*concerns)(const struct coordinator_view *v, const struct table_view *t);
-    const char *setting, *command, *more; /* of the fix: the table's name comes in between */
+    const char *name, *setting;
+    const char *command, *more; /* of the fix: the table's name comes in between */
 } kinds[N_RUN_KINDS] = {
-    [RUN_CHECK] = {can_be_checked, "check.expect_every", "millrace check ", " --repair"},
-    [RUN_DELAYED] = {is_delayed, "delayed.expect_every",
+    [RUN_CHECK] = {can_be_checked, "check", "check.expect_every", "millrace check ",
+                   " --repair"},
+    [RUN_DELAYED] = {is_delayed, "delayed run", "delayed.expect_every",
                      "millrace delayed run --all --wait, for ", ""},
-    [RUN_REPLAY] = {leads, "replay.expect_every", "millrace replay ", ""},
+    [RUN_REPLAY] = {leads, "replay", "replay.expect_every", "millrace replay ", ""},
 };
 
 struct run_view run_view_of(const struct coordinator_view *v, const struct table_view *t,
@@ -88,9 +90,9 @@ static void warn(const struct coordinator_view *v, const struct table_view *t,
 
     buf_printf(&group, "table %" STR_FMT, STR_ARG(table_name(t->d)));
     buf_printf(&message,
-               last_ms > 0 ? "the last good %" STR_FMT " of it was "
-                           : "no %" STR_FMT " of it was good since it was built, ",
-               STR_ARG(word));
+               last_ms > 0 ? "the last good %s of it was "
+                           : "no %s of it was good since it was built, ",
+               kinds[kind].name);
     human_seconds(&message,
                   (double)(v->now_ms - (last_ms > 0 ? last_ms : t->available->finished_ms)) /
                       1000);

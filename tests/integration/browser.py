@@ -10,6 +10,7 @@ from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
 
 from servers import Failed, wait_until
 
@@ -36,11 +37,13 @@ class Browser:
         for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", f"--window-size={width},900",
                          f"--lang={language}", f"--user-data-dir={self.profile}", "--no-first-run", "--disable-background-networking"):
             options.add_argument(argument)
-        options.add_experimental_option("prefs", {"intl.accept_languages": language})
+        self.downloads = pathlib.Path(self.profile, "downloads")
+        options.add_experimental_option("prefs", {"intl.accept_languages": language, "download.default_directory": str(self.downloads)})
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         os.environ.setdefault("HOME", self.profile)
         self.driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
-        self.clicks = 0
+        self.clicks = 0  # also fields
+        self.typed = 0
         self.axe = None
 
     def __enter__(self):
@@ -92,12 +95,14 @@ class Browser:
     def element(self, css):
         return self.wait(f"there is {css}", lambda: self.driver.find_element(By.CSS_SELECTOR, css))
 
-    def click(self, name, within="body"):
-        """Click the button or link with this name, once it can be clicked."""
+    def click(self, name, within="body", beside=None):
+        """Click the button or link with this name, once it can be clicked; of several the one in the row that has the text `beside`."""
 
         def clicked():
             for element in self.driver.find_elements(By.CSS_SELECTOR, f"{within} button, {within} a"):
                 if element.text.strip() == name and element.is_displayed() and element.get_attribute("aria-disabled") is None and element.is_enabled():
+                    if beside and beside not in self.driver.execute_script("return arguments[0].closest('tr, li').innerText", element):
+                        continue
                     element.click()
                     return True
             return False
@@ -105,27 +110,57 @@ class Browser:
         self.wait(f"{name!r} can be clicked", clicked)
         self.clicks += 1
 
+    def field(self, label):
+        """What this label is for, or None."""
+        for element in self.driver.find_elements(By.CSS_SELECTOR, f"label, [aria-label='{label}']"):
+            if element.is_displayed() and label in (element.text.strip(), element.get_attribute("aria-label")):
+                of = element.get_attribute("for")
+                inside = element.find_elements(By.CSS_SELECTOR, "input, select")
+                return self.driver.find_element(By.ID, of) if of else inside[0] if inside else element
+        return None
+
+    def use(self, label, do):
+        """do(field) with the field of this label, once there is one."""
+
+        def done():
+            field = self.field(label)
+            if field is None or not field.is_enabled():
+                return False
+            do(field)
+            return True
+
+        self.wait(f"the field {label!r} can be filled", done)
+        self.clicks += 1
+
     def fill(self, label, value):
         """Type into the field with this label."""
 
-        def filled():
-            for element in self.driver.find_elements(By.CSS_SELECTOR, "label"):
-                if element.text.strip() == label and element.is_displayed():
-                    field = self.driver.find_element(By.ID, element.get_attribute("for"))
-                    field.clear()
-                    field.send_keys(value)
-                    return True
-            return False
+        def fill(field):
+            field.clear()
+            field.send_keys(value)
 
-        self.wait(f"the field {label!r} can be filled", filled)
-        self.clicks += 1
+        self.use(label, fill)
+        self.typed += len(value)
+
+    def tick(self, label):
+        self.use(label, lambda field: field.click())
+
+    def choose(self, label, option):
+        self.use(label, lambda field: Select(field).select_by_visible_text(option))
 
     def keys(self, *keys):
         self.driver.switch_to.active_element.send_keys(*keys)
+        self.typed += sum(len(key) for key in keys)
+
+    def downloaded(self):
+        """The file that the page has given: its name and its bytes."""
+        file = self.wait("there is a file", lambda: next((f for f in self.downloads.glob("*") if f.suffix != ".crdownload"), None))
+        return file.name, file.read_bytes()
 
     def palette(self):
         self.element("body").send_keys(Keys.CONTROL, "k", Keys.CONTROL)
         self.element("dialog.palette")
+        self.clicks += 1
 
     def set_size(self, width):
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",

@@ -10,6 +10,7 @@ from gate import Gate
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from servers import Failed
+from tasks import Task, log_in
 from test_access import PASSWORD, add_user
 
 # How each language calls the theme of the system; the page of another language shows none of these.
@@ -21,15 +22,6 @@ SCREENS = ("overview", "topics", "topics/{schema}", "databases", "tables", "tabl
            "versions/{schema}-orders", "jobs", "delivery", "delivery?tab=statistics", "delivery?tab=settings", "cluster", "delayed", "words", "letters",
            "verify", "trace?table={schema}.orders&key=1", "doctor", "activity", "activity?tab=audit", "settings", "settings?tab=users",
            "settings?tab=tokens", "settings?tab=config", "settings?tab=about")
-
-
-def log_in(browser, daemon, name="anna"):
-    browser.open(daemon.url)
-    browser.fill("Name", name)
-    browser.fill("Password", PASSWORD)
-    browser.click("Log in", within="main form")
-    browser.element("nav.site")
-    browser.settled()
 
 
 def choose(browser, label, value):
@@ -96,32 +88,33 @@ def test_from_an_empty_daemon_to_the_first_search_without_a_manual(w):
     with open(os.path.join(daemon.folder, "data", "first-admin.token"), encoding="utf-8") as f:
         token = f.read().strip()
     with Browser() as browser:
-        browser.open(daemon.url)
-        browser.fill("One-time token", token)
-        browser.fill("Your name", "anna")
-        browser.fill("A new password", PASSWORD)
-        browser.click("Become the first admin", within="main form")
-        browser.click("Add a topic")
-        browser.fill("Name", w.schema)
-        browser.fill("Address", f"127.0.0.1:{w.db.port}")
-        browser.fill("User", "millrace")
-        browser.fill("File with the password", os.path.join(daemon.folder, "source.password"))
-        browser.click("Add a topic", within="dialog")
-        browser.click("Add a database", within="main")
-        browser.fill("Name", w.schema)
-        browser.click("Add a database", within="dialog")
-        browser.click("Add a table", within="main")
-        browser.fill("Table, as DATABASE.TABLE", f"{w.schema}.tea")
-        browser.fill("Name of the index that searches use", w.index("tea"))
-        browser.click("Add a table", within="dialog")
-        browser.shows("varchar(40)")
-        browser.go("#/overview")
-        browser.click("Build a new index version", within="main")
-        browser.click("Build a new index version", within="dialog")
-        browser.go("#/overview")
-        browser.wait("searches use the index", lambda: w.table(daemon, "tea")["version"] == 1, 60)
-        browser.go(f"#/tables/{w.schema}.tea?tab=document&key=2")
-        browser.shows("<b>oolong</b>")
+        with Task(browser, "T1", 300, start=None):
+            browser.open(daemon.url)
+            browser.fill("One-time token", token)
+            browser.fill("Your name", "anna")
+            browser.fill("A new password", PASSWORD)
+            browser.click("Become the first admin", within="main form")
+            browser.click("Add a topic")
+            browser.fill("Name", w.schema)
+            browser.fill("Address", f"127.0.0.1:{w.db.port}")
+            browser.fill("User", "millrace")
+            browser.fill("File with the password", os.path.join(daemon.folder, "source.password"))
+            browser.click("Add a topic", within="dialog")
+            browser.click("Add a database", within="main")
+            browser.fill("Name", w.schema)
+            browser.click("Add a database", within="dialog")
+            browser.click("Add a table", within="main")
+            browser.fill("Table, as DATABASE.TABLE", f"{w.schema}.tea")
+            browser.fill("Name of the index that searches use", w.index("tea"))
+            browser.click("Add a table", within="dialog")
+            browser.shows("varchar(40)")
+            browser.go("#/overview")
+            browser.click("Build a new index version", within="main")
+            browser.click("Build a new index version", within="dialog")
+            browser.go("#/overview")
+            browser.wait("searches use the index", lambda: w.table(daemon, "tea")["version"] == 1, 60)
+            browser.go(f"#/tables/{w.schema}.tea?tab=document&key=2")
+            browser.shows("<b>oolong</b>")
         if browser.clicks > 30:
             raise Failed(f"{browser.clicks} clicks and fields")
         complaints = browser.complaints()
@@ -135,12 +128,13 @@ def test_the_palette_answers_why_a_row_is_not_in_search(w):
     w.sql("DELETE FROM order_item WHERE order_id = 7", "DELETE FROM orders WHERE id = 7")
     with Browser() as browser:
         log_in(browser, daemon)
-        browser.palette()
-        browser.keys("orders:7")
-        browser.shows(f"{w.schema}.orders 7")
-        browser.keys(Keys.ENTER)
-        browser.wait("the trace is shown", lambda: "/trace" in browser.driver.current_url and "7" in browser.text())
-        browser.settled()
+        with Task(browser, "T2", 30):
+            browser.palette()
+            browser.keys("orders:7")
+            browser.shows(f"{w.schema}.orders 7")
+            browser.keys(Keys.ENTER)
+            browser.wait("the trace is shown", lambda: "/trace" in browser.driver.current_url and "7" in browser.text())
+            browser.settled()
         browser.picture("trace-of-a-deleted-row")
 
 

@@ -6,6 +6,7 @@ import time
 
 from members import Members
 from servers import OPENSEARCH, Engine, Failed, free_port, run_script, wait_until
+from tasks import Task, person
 from test_objects import refused
 
 TOKEN = "0123456789abcdef0123"
@@ -311,3 +312,35 @@ def publish_and_look(w, port):
     daemon.command("word", "delete", "蓝鲸茶", "--yes")
     daemon.command("word", "delete", "上市", "--list", "stop", "--yes")
     wait_until(lambda: f"the engine cuts as before: {tokens()}", lambda: tokens() == before)
+    w.sql("INSERT INTO thing VALUES (3, '又到蓝鲸茶')")
+    wait_until("a text without the word is indexed", lambda: w.engine.get(w.index("thing"), 3))
+    at_the_page(daemon, table, found)
+
+
+def at_the_page(daemon, table, found):
+    def is_cut():
+        """The engine has got the word, and takes a moment to read its dictionary anew: whoever tries too early tries again."""
+        browser.click("Try", within="main form")
+        try:
+            browser.shows("ik_smart: 新到 | 蓝鲸茶 | 上市", 2)
+        except Failed:
+            return False
+        return True
+
+    with person(daemon) as browser, Task(browser, "T5", 120):
+        browser.click("Words", within="nav.site")
+        browser.click("Add words", within="main")
+        browser.fill("One word a line", "蓝鲸茶")
+        browser.tick("Publish them at once")
+        browser.click("Add words", within="dialog")
+        browser.click("Who has them")
+        browser.wait("the engine has what is published", lambda: "has an older list" not in browser.text() and "has what is published" in browser.text())
+        browser.click("Try", within=".tabs")
+        browser.fill("Text", "新到蓝鲸茶上市")
+        browser.wait("the analyzer has the word", is_cut)
+        if "3" in found():
+            raise Failed("what was indexed before has the word without a build")
+        browser.click("Who has them")
+        browser.click("Build a new index version", beside=table)
+        browser.click("Build a new index version", within="dialog")
+        wait_until("text that was there is found by the word", lambda: found() == ["1", "2", "3"])

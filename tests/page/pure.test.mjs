@@ -16,7 +16,8 @@ const { traceOf } = await import('../../web/ui/src/palette.js');
 const { relationOf } = await import('../../web/ui/src/definition/relations.js');
 const { sourceOf } = await import('../../web/ui/src/definition/source.js');
 const { columnOf, shortColumn } = await import('../../web/ui/src/definition/draft.js');
-const { kindOfReason } = await import('../../web/ui/src/screens/letters.js');
+const { kindOfReason, partOfKind } = await import('../../web/ui/src/screens/letters.js');
+const { checkLink } = await import('../../web/ui/src/checks.js');
 const { overall, worst } = await import('../../web/ui/src/state.js');
 const { seriesOf } = await import('../../web/ui/src/plots.js');
 
@@ -88,7 +89,24 @@ test('a column is written as briefly as people write it', () => {
 });
 
 test('reasons that differ in values only are one kind', () => {
-  assert.equal(kindOfReason("failed to parse field [price] of type [long] in document with id '7'"), kindOfReason("failed to parse field [size] of type [long] in document with id '12'"));
+  const reason = (field, id, value) => `mapper_parsing_exception: failed to parse field [${field}] of type [long] in document with id '${id}'. Preview of field's value: '${value}': For input string: "${value}"`;
+  const kind = kindOfReason(reason('price', 7, "it's"));
+  assert.equal(kind, kindOfReason(reason('price', 12, 'n/a')));
+  assert.notEqual(kind, kindOfReason(reason('size', 7, "it's")));
+  assert.equal(kindOfReason("failed to parse field [price] of type [long] in document with id '7'"), kindOfReason("failed to parse field [price] of type [long] in document with id '12'"));
+  assert.equal(partOfKind(kind), 'mapper_parsing_exception: failed to parse field [price] of type [long]');
+  assert.ok(reason('price', 7, "it's").includes(partOfKind(kind)));
+});
+
+test('a check leads to where its fix can be done', () => {
+  const to = (group, fix) => checkLink({ id: 'table.runs', group, fix });
+  assert.equal(to('table shop.tea', 'millrace delayed run --all --wait, for shop.tea'), '#/delayed');
+  assert.equal(to('table shop.tea', 'millrace check shop.tea --repair'), '#/verify');
+  assert.equal(to('table shop.tea', 'millrace dead-letter list --table shop.tea'), '#/letters?table=shop.tea');
+  assert.equal(to('table shop.tea', 'millrace index cutover shop.tea'), '#/versions/shop.tea');
+  assert.equal(to('table shop.tea', 'millrace index create shop.tea'), '#/tables/shop.tea');
+  assert.equal(to('topic shop', 'millrace replay cannot read a day of it again'), '#/topics/shop');
+  assert.equal(to('search', undefined), '#/doctor');
 });
 
 test('the whole is never better than its worst check, and unknown without a status', () => {

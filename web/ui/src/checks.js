@@ -14,7 +14,18 @@ const PLACES = [
   [/^delayed/, () => link(["delayed"])],
 ];
 
+/* Where the fix of a table's check can be done, if not at the table. */
+const FIXES = [
+  [/^millrace delayed run /, () => link(["delayed"])],
+  [/^millrace (check|replay|verify) /, () => link(["verify"])],
+  [/^millrace dead-letter /, (table) => link(["letters"], { table })],
+  [/^millrace index (cutover|resume|rollback|reset) /, (table) => link(["versions", table])],
+];
+
 export function checkLink(c) {
+  const table = /^table (.+)$/.exec(c.group)?.[1];
+  const fix = table && FIXES.find(([command]) => command.test(c.fix ?? ""));
+  if (fix) return fix[1](table);
   for (const [pattern, to] of PLACES) {
     const found = pattern.exec(c.group);
     if (found) return to(found);

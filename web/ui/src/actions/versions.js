@@ -2,12 +2,12 @@
 import { t } from "../text.js";
 import { path, post, remove } from "../api.js";
 
+/* Who undoes a bad cut-over is in a hurry, and this can be undone as well: no name is typed. */
 export function rollbackAction(x, to) {
   return {
     title: t("rollback"),
     does: t("rollback.does", { index: x.index, from: String(x.version), to: String(to) }),
     doesNot: t("rollback.does_not", { from: String(x.version) }),
-    typed: x.index,
     line: `millrace index rollback ${x.table} --to ${to}`,
     run: () => post(path(["tables", x.table, "index", "rollback"]), { to }),
     done: (answer) => t("rollback.done", { to: String(answer.version) }),

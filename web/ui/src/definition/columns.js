@@ -12,6 +12,10 @@ import { columnOf, shortColumn } from "./draft.js";
 
 const TYPES = ["", "keyword", "text", "long", "integer", "short", "double", "scaled_float", "boolean", "date", "ip", "binary", "object", "flattened", "geo_point"];
 
+/* Analyzers that every engine has, those of the IK plugin, and the definition's own come as proposals. */
+const ANALYZERS = ["standard", "simple", "whitespace", "stop", "keyword", "cjk", "english", "russian", "ik_smart", "ik_max_word"];
+const analyzersOf = (definition) => [...new Set([...Object.keys(definition.settings?.analysis?.analyzer ?? {}), ...ANALYZERS])];
+
 /* What each line shows: the server's columns in their order, then those only the definition has. */
 function lines(server, definition) {
   const own = (definition.columns ?? []).map(columnOf);
@@ -32,7 +36,7 @@ function Line({ of, change, admin }) {
   const name = mine.name ?? mine.as;
   const set = (member, value) => change({ ...of, on: true, mine: { ...mine, [member]: value } });
   const input = (member, label) =>
-    html`<input aria-label=${`${name}: ${label}`} disabled=${!on || !admin} value=${mine[member] ?? ""} size="12" onChange=${(e) => set(member, e.target.value)} />`;
+    html`<input aria-label=${`${name}: ${label}`} disabled=${!on || !admin} value=${mine[member] ?? ""} size="12" list=${member === "analyzer" ? "analyzers" : undefined} onChange=${(e) => set(member, e.target.value)} />`;
   return html`<tr>
     <td data-label=${t("columns.shown")}><input type="checkbox" aria-label=${t("columns.show", { name })} checked=${on} disabled=${!admin}
       onChange=${(e) => change({ ...of, on: e.target.checked })} /></td>
@@ -59,6 +63,7 @@ function Editor({ server, definition, set }) {
   return html`<p class="row">
       <button type="button" disabled=${!admin} onClick=${generate}>${t("columns.generate")}</button>
       <span class="soft">${t("columns.shown_of", { n: list.filter((x) => x.on).length, all: list.length })}</span></p>
+    <datalist id="analyzers">${analyzersOf(definition).map((name) => html`<option value=${name} />`)}</datalist>
     <div class="scroll" tabindex="0" role="region" aria-label=${t("table.columns")}><table>
       <caption class="hidden">${t("table.columns")}</caption>
       <thead><tr>${["shown", "column", "server_type", "field", "type", "analyzer"].map((x) => html`<th scope="col">${t(`columns.${x}`)}</th>`)}

@@ -20,6 +20,9 @@ export function delayedTables(definitions, waiting) {
   return [...all.values()];
 }
 
+/* A run is good also when nothing waits, so one that is late can be begun. */
+const whyNot = (waits, isLate) => (waits || isLate ? undefined : t("delayed.why.nothing"));
+
 /* Tables whose documents show a delayed table have the time of the last run, too. */
 const runOf = (name) => status.value?.tables.find((x) => x.table === name)?.runs?.delayed;
 
@@ -40,7 +43,7 @@ const COLUMNS = (runs) => [
   },
   { id: "last", name: t("delayed.last_success"), value: (x) => runOf(x.table)?.last_success, cell: (x) => html`<${LastRun} of=${runOf(x.table)} />` },
   { id: "waits", name: t("table.waits"), value: (x) => x.waits_for, cell: (x) => x.waits_for || "–" },
-  { id: "do", name: t("version.operations"), cell: (x) => html`<${Action} small name=${t("delayed.run")} why=${x.snapshots ? undefined : t("delayed.why.nothing")} of=${() => runDelayedAction({ table: x.table })} />` },
+  { id: "do", name: t("version.operations"), cell: (x) => html`<${Action} small name=${t("delayed.run")} why=${whyNot(x.snapshots, runOf(x.table)?.overdue)} of=${() => runDelayedAction({ table: x.table })} />` },
 ];
 
 /* How a run finds the documents that show the table's rows. */
@@ -64,7 +67,7 @@ export function DelayedTables({ definitions, runs }) {
   const total = all.reduce((n, x) => n + x.snapshots, 0);
   if (all.length === 0) return html`<${Empty} text=${t("delayed.empty")} line="millrace table set DATABASE.TABLE delayed=true"><p><a href="#/tables">${t("nav.tables")}</a></p></${Empty}>`;
   const shown = all.filter((x) => finds(route.value.query.find, x.table));
-  return html`<p class="row"><${Action} name=${t("delayed.run_all")} primary why=${total ? undefined : t("delayed.why.nothing")} of=${() => runDelayedAction({ all: true })} />
+  return html`<p class="row"><${Action} name=${t("delayed.run_all")} primary why=${whyNot(total, all.some((x) => runOf(x.table)?.overdue))} of=${() => runDelayedAction({ all: true })} />
       <span class="soft">${t("delayed.total", { n: total })}</span></p>
     <${Filters} of=${[{ id: "find", name: t("filter.find") }]} />
     <${Table} caption=${t("nav.delayed")} columns=${COLUMNS(runs.items)} rows=${shown} id=${(x) => x.table} />

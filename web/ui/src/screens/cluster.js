@@ -46,7 +46,7 @@ const lives = (x) => x.state !== "gone" && x.state !== "shut down";
 
 const COLUMNS = (of, alone) => [
   { id: "name", name: t("node.name"), value: (x) => x.name },
-  { id: "state", name: t("column.state"), value: (x) => x.state, cell: (x) => nodeState(x.state) },
+  { id: "state", name: t("column.state"), value: (x) => x.state, cell: (x) => html`${nodeState(x.state)}${x.state === "evacuated" && x.topics.length === 0 && html`<div class="soft">${t("node.can_stop")}</div>`}` },
   { id: "topics", name: t("nav.topics"), value: (x) => x.topics.length, cell: (x) => x.topics.map((n) => html`<a href=${link(["topics", n])}>${n}</a> `), number: false },
   { id: "moved", name: t("node.moved_here"), value: (x) => x.moved_here.join(", ") },
   { id: "version", name: t("node.version"), value: (x) => x.version },

@@ -16,17 +16,25 @@ import { discardLetters, replayLetters } from "../actions/letters.js";
 const PAGE = 500;
 const FILTERS = ["topic", "table", "index", "reason"];
 
-/* What is alike in the reasons of many letters: numbers and quoted values are left out. */
-export const kindOfReason = (reason) => reason.replace(/(["'`])(?:(?!\1).)*\1|\[[^\]]*\]|\d+/g, "…").slice(0, 160);
+/* The engine says of a value that does not fit its field in which document it is, and repeats it. */
+const DOCUMENT = / in document with id '.*?'(?:\. Preview of field's value: '.*?')?(?=: |'|$)'?:?/s;
+const VALUES = /(?:field|type) \[[^\]]*\]|(["'`])(?:(?!\1).)*\1|\[[^\]]*\]|\d+/g;
+
+/* What is alike in the reasons of many letters: values are left out, and the field stays. */
+export const kindOfReason = (reason) =>
+  reason.replace(DOCUMENT, " …").replace(VALUES, (found) => (/^(field|type) /.test(found) ? found : "…")).slice(0, 160);
+
+/* A part that all reasons of a kind have: the longest without a value. */
+export const partOfKind = (kind) => kind.split("…").map((part) => part.trim()).reduce((a, b) => (b.length > a.length ? b : a), "");
 
 function byReason(items) {
   const groups = new Map();
   for (const x of items) {
     const kind = kindOfReason(x.reason);
-    const group = groups.get(kind) ?? { kind, items: [], tables: new Set() };
+    const id = `${x.table} ${kind}`;
+    const group = groups.get(id) ?? { kind, table: x.table, part: partOfKind(kind), items: [] };
     group.items.push(x);
-    group.tables.add(x.table);
-    groups.set(kind, group);
+    groups.set(id, group);
   }
   return [...groups.values()].sort((a, b) => b.items.length - a.items.length);
 }
@@ -47,9 +55,11 @@ const COLUMNS = () => [
   { id: "attempts", name: t("letters.attempts"), value: (x) => x.attempts, number: true },
 ];
 
-function Groups({ of }) {
+function Groups({ of, again }) {
   return html`<ul class="checks">${byReason(of).map(
-    (g) => html`<li><strong>${number(g.items.length)}</strong> × ${g.kind} <span class="soft">${[...g.tables].join(", ")}</span>
+    (g) => html`<li><strong>${number(g.items.length)}</strong> × ${g.kind}
+      <p class="row"><a href=${link(["tables", g.table])}>${g.table}</a><a href=${link(["tables", g.table], { tab: "columns" })}>${t("letters.columns")}</a>
+        <${Action} small name=${t("letters.replay_these")} of=${() => replayLetters({ table: g.table, ...(g.part && { reason: g.part }) }, again)} /></p>
       <details><summary>${t("letters.show")}</summary><${Table} caption=${t("nav.letters")} address=${false} columns=${COLUMNS()} rows=${g.items} id=${(x) => x.id} /></details></li>`,
   )}</ul>`;
 }
@@ -74,7 +84,7 @@ function List() {
     <${Loaded} of=${of} show=${() =>
       of.items.length === 0
         ? html`<${Empty} text=${FILTERS.some((id) => query[id]) ? t("nothing_found") : t("letters.empty")} line="millrace dead-letter list" />`
-        : html`${query.view === "list" ? html`<${Table} caption=${t("nav.letters")} columns=${COLUMNS()} rows=${of.items} id=${(x) => x.id} />` : html`<${Groups} of=${of.items} />`}
+        : html`${query.view === "list" ? html`<${Table} caption=${t("nav.letters")} columns=${COLUMNS()} rows=${of.items} id=${(x) => x.id} />` : html`<${Groups} of=${of.items} again=${of.again} />`}
           ${of.next && html`<p><button type="button" onClick=${of.next}>${t("letters.more")}</button></p>`}`} />`;
 }
 

@@ -19,7 +19,6 @@ function Cards({ of }) {
   const late = most(of.topics);
   const builds = of.tables.filter((x) => x.build);
   const letters = sum(of.tables, (x) => x.dead_letters);
-  const nodes = of.cluster?.nodes ?? [];
   const look = overall(of);
   return html`<div class="cards">
     <${Card} name=${t("overview.state")} value=${t(`overview.look.${look}`)} look=${look} href="#/doctor" note=${t("overview.checks", { n: of.checks.length })} />
@@ -30,7 +29,8 @@ function Cards({ of }) {
       note=${builds.map((x) => x.index).join(", ")} />
     <${Card} name=${t("overview.letters")} value=${number(letters)} look=${letters ? "warn" : undefined} href="#/letters"
       note=${t("overview.in_tables", { n: of.tables.filter((x) => x.dead_letters > 0).length })} />
-    ${of.cluster && html`<${Card} name=${t("overview.nodes")} value=${number(nodes.length)} look=${worst(["ok", ...nodes.map((n) => n.state)])} href="#/cluster" note=${of.cluster.name ?? ""} />`}
+    ${of.cluster && html`<${Card} name=${t("overview.nodes")} value=${number(of.cluster.nodes)} look=${of.cluster.connected ? (of.cluster.normal ? "ok" : "work") : "bad"} href="#/cluster"
+      note=${of.cluster.normal ? t("node.normal") : of.cluster.waits_for || t("node.moving")} />`}
     <${Card} name=${t("overview.engine")} value=${t(`state.${of.search?.health ?? "unknown"}`)} look=${worst([of.search?.health ?? "unknown"])} href="#/doctor"
       note=${html`${of.search?.flavor ?? ""} ${of.search?.version ?? ""} · <${Ago} at=${of.search?.as_of} />`} />
   </div>`;

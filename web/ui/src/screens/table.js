@@ -43,9 +43,8 @@ function StateTab({ name }) {
   return html`${x.reason && html`<div class="problem"><p><strong>${x.reason}</strong></p>${x.fix && html`<p><span class="soft">${t("fix")}</span> ${x.fix}</p>`}</div>`}
     ${checks.map((c) => html`<p><${State} of=${c.status} /> ${c.message}${c.why ? ` – ${c.why}` : ""} ${c.fix && html`<code>${c.fix}</code>`}</p>`)}
     <${Terms} of=${stateTerms(x)} />
-    ${x.pending && html`<p class="warn">▲ ${t("table.pending")}</p>`}
     <p class="row">
-      <${Action} name=${t("build.create")} role="operator" primary of=${() => buildAction(x)} />
+      ${!x.pending && html`<${Action} name=${t("build.create")} role="operator" primary of=${() => buildAction(x)} />`}
       <${Action} name=${t("verify.start")} role="operator" of=${() => verifyAction(x.table)} />
       <a href=${link(["trace"], { table: x.table })}>${t("nav.trace")}</a>
       <a href=${link(["versions", x.index])}>${t("nav.versions")}</a>
@@ -128,6 +127,8 @@ export function TableScreen({ parts }) {
   const x = status.value?.tables.find((y) => y.table === name);
   return html`<${Heading} title=${name}>${x && html`<${State} of=${x.state} />`}<a href="#/tables">${t("nav.tables")}</a></${Heading}>
     <${Tabs} of=${TABS.map((id) => [id, t(`table.tab.${id}`)])} now=${tab} to=${(id) => link(["tables", name], { ...route.value.query, tab: id })} />
+    ${x?.pending && html`<div class="empty"><p class="row"><strong>▲ ${t("table.pending")}</strong>
+      <${Action} name=${t("build.create")} role="operator" primary of=${() => buildAction(x)} /></p></div>`}
     ${tab === "state" && html`<${StateTab} name=${name} />`}
     <${Loaded} of=${of} show=${() => html`<${Definition} of=${of} all=${all.data?.items ?? []} again=${of.again} tab=${tab} />`} />`;
 }

@@ -5,6 +5,7 @@
  *   act({
  *     title: t("pause.title"), does: "...", doesNot: "...", line: "millrace topic pause shop",
  *     typed: "shop.orders",                          // the name that must be typed
+ *     asksWhy: true,                                 // for the audit log; so does what has typed
  *     fields: [{id: "reason", name: "...", type: "text", value: "", required: true, options: [...], help: "...",
  *               when: (values) => true}],               // shown only then
  *     preview: async (values) => answer,             // a dry run, shown as it is
@@ -123,9 +124,9 @@ function Dialog({ of }) {
       ${(of.fields ?? []).filter((f) => !f.when || f.when(values)).map(
         (f) => html`<${Field} of=${f} value=${values[f.id]} set=${(v) => (setValues({ ...values, [f.id]: v }), setPreview(null))} />`,
       )}
+      ${(of.typed || of.asksWhy) && html`<${Field} of=${{ id: "why", name: t("action.why") }} value=${why} set=${setWhy} />`}
       ${of.typed &&
-      html`<${Field} of=${{ id: "why", name: t("action.why") }} value=${why} set=${setWhy} />
-        <div class="field"><label for="typed">${t("action.type_name", { name: of.typed })}</label>
+      html`<div class="field"><label for="typed">${t("action.type_name", { name: of.typed })}</label>
         <input id="typed" autocomplete="off" value=${typed} onInput=${(e) => setTyped(e.target.value)} /></div>`}
       ${line && html`<${CommandLine} line=${line} />`}
       ${preview && html`<div class="preview"><h3>${t("action.preview")}</h3>${of.show ? of.show(preview) : html`<${Json} of=${preview} />`}</div>`}

@@ -92,6 +92,7 @@ export function cutoverAction(x, wait) {
     fields: letters
       ? [{ id: "letters", name: t("cutover.letters"), type: "number", min: 0, value: String(letters), help: t("cutover.letters.help", { n: letters }) }]
       : [],
+    asksWhy: true,
     line: (v) => `millrace index cutover ${x.table}${option("accept-dead-letters", v.letters)}`,
     run: (v) => post(path(["tables", x.table, "index", "cutover"]), { accept_dead_letters: numberOf(v.letters) }),
     done: () => t("cutover.done"),

@@ -8,6 +8,7 @@ export function rollbackAction(x, to) {
     title: t("rollback"),
     does: t("rollback.does", { index: x.index, from: String(x.version), to: String(to) }),
     doesNot: t("rollback.does_not", { from: String(x.version) }),
+    asksWhy: true,
     line: `millrace index rollback ${x.table} --to ${to}`,
     run: () => post(path(["tables", x.table, "index", "rollback"]), { to }),
     done: (answer) => t("rollback.done", { to: String(answer.version) }),

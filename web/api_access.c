@@ -238,7 +238,7 @@ static bool add_first_admin(const struct api_call *c, const struct first_admin_o
 
 void api_first_admin(struct api_call *c)
 {
-    struct first_admin_order o = {0};
+    struct first_admin_order o = {.from = c->req->from};
     struct err err = {0};
     cJSON *body = NULL;
     const bool ok =

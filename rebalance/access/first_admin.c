@@ -211,18 +211,23 @@ static bool add_with_hash(struct coordinator *co, const struct first_admin_order
     return access_end(&x, co, add(&x, &u, token, json, err));
 }
 
+static bool refuse_token(const struct first_admin_order *o, struct err *err)
+{
+    log_warn("somebody gave a wrong token for the first admin",
+             KV("address", o->from.len > 0 ? o->from : STR("the unix socket")));
+    return refuse(err, 401,
+                  "the token is wrong; fix: take the one in the file " FIRST_ADMIN_FILE
+                  " of the data folder, or in the log since the latest start");
+}
+
 bool coordinator_add_first_admin(struct coordinator *co, const struct first_admin_order *o,
                                  char token[TOKEN_TEXT + 1], struct buf *json, struct err *err)
 {
     struct buf hash = {0};
-    const bool ok =
-        (coordinator_awaits_first_admin(co) || refuse_late(err)) &&
-        (is_token(co, o->token) ||
-         refuse(err, 401,
-                "the token is wrong; fix: take the one in the file " FIRST_ADMIN_FILE
-                " of the data folder, or in the log since the latest start")) &&
-        access_check_name(o->name, err) && password_hash(&hash, o->password, err) &&
-        add_with_hash(co, o, buf_str(&hash), token, json, err);
+    const bool ok = (coordinator_awaits_first_admin(co) || refuse_late(err)) &&
+                    (is_token(co, o->token) || refuse_token(o, err)) &&
+                    access_check_name(o->name, err) && password_hash(&hash, o->password, err) &&
+                    add_with_hash(co, o, buf_str(&hash), token, json, err);
 
     if (ok)
         log_info("the first admin is added", KV("user", o->name));

@@ -40,6 +40,7 @@ void coordinator_end_first_admin(struct coordinator *co, bool always);
 struct first_admin_order {
     struct str token;          /* of the file */
     struct str name, password; /* of the user */
+    struct str from;           /* the address of whoever asks; empty: the unix socket */
 };
 /* Add the user as an admin, and log in.  401: another token; 409: there is somebody already. */
 bool coordinator_add_first_admin(struct coordinator *co, const struct first_admin_order *o,

@@ -169,6 +169,8 @@ def test_whoever_guesses_passwords_is_stopped(w):
     expect("the first guesses", answers[:5], [401] * 5)
     if 429 not in answers:
         raise Failed(f"twenty guesses: {answers}")
+    if not any("wrong token for the first admin" in line and "127.0.0.1" in line for line in daemon.log_tail(20000).splitlines()):
+        raise Failed("the log tells nobody of the guesses")
     # Within a pause the right one does not help either; then it does.
     wait_until("the pause ends", lambda: port.log_in("anna", PASSWORD)[0].status == 200, 30)
 

@@ -22,9 +22,12 @@ static bool read_file(const cJSON *item, struct apply_file *out, struct err *err
     if (!cJSON_IsObject(item))
         return err_set_code(err, ERR_REJECT, "http", 400,
                             "each of \"files\" must be an object");
-    return body_known(item, file_input, err) && body_str(item, "name", &out->name, err) &&
-           body_str(item, "text", &out->text, err) &&
-           body_str(item, "folder", &out->folder, err);
+    if (!body_known(item, file_input, err) || !body_str(item, "name", &out->name, err) ||
+        !body_str(item, "text", &out->text, err) ||
+        !body_str(item, "folder", &out->folder, err))
+        return false;
+    return out->text.ptr != NULL ||
+           err_set_code(err, ERR_REJECT, "http", 400, "each of \"files\" needs its \"text\"");
 }
 
 /* Read the body's files.  The caller frees *out, on failure too. */

@@ -3,6 +3,7 @@
 #include "web/api.h"
 
 #include "rebalance/delayed/orders.h"
+#include "src/format/zone.h"
 #include "web/body.h"
 #include "web/delayed_order.h"
 #include "web/operation/operation.h"
@@ -16,7 +17,7 @@ static bool is_one_of(const char *name, struct str value, const char *const *wor
                       struct err *err)
 {
     struct buf all = {0};
-    bool is = value.len == 0;
+    bool is = value.ptr == NULL;
 
     for (size_t i = 0; words[i] != NULL; i++) {
         is = is || str_equal(value, str_from(words[i]));
@@ -28,14 +29,12 @@ static bool is_one_of(const char *name, struct str value, const char *const *wor
     return is;
 }
 
-/* "2026-11-27" */
 static bool is_day(struct str day, struct err *err)
 {
-    bool is = day.len == 0 || day.len == 10;
+    int64_t number;
 
-    for (size_t i = 0; is && i < day.len; i++)
-        is = i == 4 || i == 7 ? day.ptr[i] == '-' : day.ptr[i] >= '0' && day.ptr[i] <= '9';
-    return is || err_set_code(err, ERR_REJECT, "http", 400, "`day` is a day as 2026-11-27");
+    return day.ptr == NULL || day_parse(day, &number) ||
+           err_set_code(err, ERR_REJECT, "http", 400, "`day` is a day as 2026-11-27");
 }
 
 static bool read_params(const struct request_target *t, struct snapshot_filter *f,

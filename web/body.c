@@ -11,8 +11,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define NUMBER_MAX 9007199254740992.0 /* 2^53: beyond it a double skips whole numbers */
-
 static bool is_named(struct str name, const struct input *list)
 {
     for (; list->name != NULL; list++)
@@ -54,13 +52,26 @@ static bool only_space(const char *p, const char *end)
     return p == end;
 }
 
+/* cJSON ends a text at a NUL, and whoever else reads the body does not. */
+static bool has_nul(struct str json)
+{
+    for (size_t i = 0; i + 1 < json.len; i++)
+        if (json.ptr[i] == '\\' && json.ptr[++i] == 'u' && json.len - i > 4 &&
+            memcmp(json.ptr + i + 1, "0000", 4) == 0)
+            return true;
+    return false;
+}
+
 bool body_known(const struct cJSON *object, const struct input *members, struct err *err)
 {
-    for (const cJSON *m = object->child; m != NULL; m = m->next)
+    for (const cJSON *m = object->child; m != NULL; m = m->next) {
         if (!is_named(str_from(m->string), members)) {
             refuse_unknown(err, "member", str_from(m->string), members);
             return false;
         }
+        if (cJSON_GetObjectItemCaseSensitive(object, m->string) != m)
+            return refuse(err, m->string, "stands there twice");
+    }
     return true;
 }
 
@@ -75,6 +86,10 @@ bool body_parse(struct cJSON **out, const struct request *req, const struct inpu
     if (!is_json_type(req->content_type))
         return err_set_code(err, ERR_REJECT, "http", 415,
                             "the body must be sent with Content-Type: application/json");
+
+    if (!utf8_valid(req->body) || has_nul(req->body))
+        return err_set_code(err, ERR_REJECT, "http", 400,
+                            "the body is not UTF-8, or a text in it has a NUL");
 
     const char *end = NULL;
     cJSON *body = cJSON_ParseWithLengthOpts(req->body.ptr, req->body.len, &end, 0);
@@ -103,15 +118,20 @@ bool body_bool(const struct cJSON *body, const char *name, bool *out, struct err
     return true;
 }
 
+static bool parse_count(struct str text, uint64_t *out)
+{
+    return body_parse_uint(text, out) && *out <= INPUT_COUNT_MAX;
+}
+
 bool body_uint(const struct cJSON *body, const char *name, uint64_t *out, struct err *err)
 {
     const cJSON *m = cJSON_GetObjectItemCaseSensitive(body, name);
 
     if (m == NULL)
         return true;
-    if (cJSON_IsString(m) && body_parse_uint(str_from(m->valuestring), out))
+    if (cJSON_IsString(m) && parse_count(str_from(m->valuestring), out))
         return true;
-    if (!cJSON_IsNumber(m) || !(m->valuedouble >= 0) || m->valuedouble > NUMBER_MAX ||
+    if (!cJSON_IsNumber(m) || !(m->valuedouble >= 0) || m->valuedouble > INPUT_COUNT_MAX ||
         floor(m->valuedouble) != m->valuedouble)
         return refuse(err, name, "must be a whole number");
     *out = (uint64_t)m->valuedouble;
@@ -152,7 +172,7 @@ bool param_uint(const struct request_target *t, const char *name, uint64_t *out,
 {
     struct str value = request_param(t, name);
 
-    if (value.ptr == NULL || body_parse_uint(value, out))
+    if (value.ptr == NULL || parse_count(value, out))
         return true;
     return refuse(err, name, "must be a whole number");
 }

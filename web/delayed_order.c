@@ -3,6 +3,7 @@
 #include "web/delayed_order.h"
 
 #include "web/body.h"
+#include "web/operation/operation.h"
 
 #include <cJSON.h>
 
@@ -22,8 +23,8 @@ static bool read_ids(const cJSON *list, uint64_t *room, struct delayed_order *o,
     if (!cJSON_IsArray(list))
         return refuse_ids(err);
     cJSON_ArrayForEach (id, list) {
-        if (!cJSON_IsNumber(id) || id->valuedouble < 1 ||
-            id->valuedouble > 9007199254740992.0 || o->n_ids == DELAYED_IDS_MAX)
+        if (!cJSON_IsNumber(id) || id->valuedouble < 1 || id->valuedouble > INPUT_COUNT_MAX ||
+            o->n_ids == DELAYED_IDS_MAX)
             return refuse_ids(err);
         room[o->n_ids++] = (uint64_t)id->valuedouble;
     }

@@ -171,7 +171,9 @@ static void write_answer_schema(struct json_writer *w, const struct route *r,
     struct buf form = {0};
 
     if (a->type != NULL) {
-        json_write_raw(w, STR("{\"type\":\"string\"}"));
+        json_write_raw(w, strcmp(a->type, "application/yaml") == 0
+                              ? STR("{\"type\":\"object\"}")
+                              : STR("{\"type\":\"string\"}"));
         return;
     }
     if (a->forms == NULL)

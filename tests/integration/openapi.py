@@ -4,6 +4,7 @@ import json
 import re
 
 import jsonschema
+import yaml
 from servers import Failed, SocketConnection
 
 METHODS = ("GET", "POST", "PATCH", "DELETE", "PUT")
@@ -95,7 +96,8 @@ class Api:
         media = described["content"].get(answer.type) or described["content"].get("*/*")
         if media is None:
             raise Failed(f"{what}: the type is none of {list(described['content'])}: {answer}")
-        wrong = self.problems(media["schema"], json.loads(answer.text) if answer.type.endswith("json") else answer.text)
+        read = json.loads if answer.type.endswith("json") else yaml.safe_load if answer.type.endswith("yaml") else str
+        wrong = self.problems(media["schema"], read(answer.text))
         if wrong:
             raise Failed(f"{what}: {wrong}\n{answer}")
         for header in described.get("headers", {}):

@@ -3,7 +3,7 @@
 
     run.py [--server mariadb|mariadb11|mysql8|mysql9] [--option=--NAME=VALUE...] [--engine opensearch2|opensearch3]
            [--coordination zookeeper] [--seed N] [--jobs N] [--only WORD...] [--kills N] [--failpoints N] [--seeds N] [--damage N] [--slow SECONDS]
-           [--minutes N] [--rows N] [--pictures] [--list]
+           [--minutes N] [--rows N] [--examples N] [--pictures] [--list]
 
 A test is a function test_... of a module test_....py beside this file, or one that its more_tests(options)
 gives by name; it gets a World.  --only takes
@@ -12,7 +12,7 @@ only so, or where --kills says how often the daemon is killed at random moments,
 often at failpoints.  --seeds makes tests of so many random schemas, from --seed on (test_shapes); --damage
 has verify find so many damaged documents of each kind; --slow has the engine be slow for so long (faults.f61);
 --minutes makes tests that go on for so long (members_full), and has delayed_input make the largest numbers; --rows has
-five nodes build so many rows (large_build); --pictures shows every screen of the page in each language, width and
+five nodes build so many rows (large_build); --examples sends so many requests of each kind more to each operation (schemathesis); --pictures shows every screen of the page in each language, width and
 theme at once, where a run shows each in some (screens).
 A module with NODES = n has its tests run one after another against a search cluster of n nodes.
 With --coordination zookeeper each daemon is the only node of a cluster, with its store on the server that it follows.
@@ -87,6 +87,7 @@ def arguments(given):
     parser.add_argument("--slow", type=int, default=20)
     parser.add_argument("--minutes", type=int, default=0)
     parser.add_argument("--rows", type=int, default=0)
+    parser.add_argument("--examples", type=int, default=1)
     parser.add_argument("--pictures", action="store_true")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--lane", help=argparse.SUPPRESS)  # be that of this folder

@@ -22,11 +22,11 @@ def wrong_values(schema):
         return ["no such", 7]
     if schema["type"] == "array":
         items = schema["items"]
-        inner = [{"no_such": 1}, 7, *({name: 7} for name in items["properties"])] if "properties" in items else wrong_values(items) + [{}]
+        inner = [{"no_such": 1}, 7, *({name: 7} for name in items["properties"]), *([{}] if items.get("required") else [])] if "properties" in items else wrong_values(items) + [{}]
         return ["x", 7, {}, [], *([value] for value in inner), [GOOD["keys"][0]] * (schema["maxItems"] + 1)]
     if schema["type"] == "object":
         return ["x", [], {"A": 7}]
-    return {"string": [7, [], True], "integer": ["x", -1, 0.5, True], "boolean": ["x", 1]}[schema["type"]]
+    return {"string": [7, [], True], "integer": ["x", -1, 0.5, True, 2**53, 2**53 + 1, str(2**53)], "boolean": ["x", 1]}[schema["type"]]
 
 
 def test_the_description_is_openapi(w):
@@ -94,9 +94,9 @@ def test_answers_to_apply_have_the_form_that_is_described(w):
     daemon = w.follow(definitions)
     api, operation = Api(daemon), Api(daemon).document["paths"]["/api/v1/apply"]["post"]
 
-    def apply(definitions, status):
+    def apply(definitions, status, **more):
         text = definitions if isinstance(definitions, str) else json.dumps(definitions)
-        answer = api.ask("POST", "/api/v1/apply", {"dry_run": True, "files": [{"name": "a.yaml", "text": text, "folder": daemon.folder}]})
+        answer = api.ask("POST", "/api/v1/apply", {"dry_run": True, "files": [{"name": "a.yaml", "text": text, "folder": daemon.folder}]} | more)
         if answer.status != status:
             raise Failed(f"{status} was expected: {answer}")
         api.check("apply", operation["responses"], answer)
@@ -108,6 +108,9 @@ def test_answers_to_apply_have_the_form_that_is_described(w):
     for wrong in ("tables: [{tabel: x}]", "tables: [", {"tables": [{"table": f"{w.schema}.nothing", "index": "x"}]}):
         if not apply(wrong, 422)["errors"]:
             raise Failed(f"no errors of {wrong}")
+    del definitions["tables"]
+    if not apply(definitions, 200, dry_run=False, prune=True)["warnings"]:  # of no file
+        raise Failed("nothing warns of an index that nothing follows any more")
 
 
 class Prober:
@@ -136,6 +139,8 @@ class Prober:
             if p["schema"]["type"] != "string" or "enum" in p["schema"] or "format" in p["schema"]:
                 needed = "".join(f"&{q['name']}=1" for q in self.operation["parameters"] if q.get("required"))
                 self.expect("a wrong type", 400, f"?{p['name']}=x{needed}")
+            if p["schema"]["type"] == "integer":
+                self.expect("too large a number", 400, f"?{p['name']}={p['schema']['maximum'] + 1}")
             if p["required"]:
                 self.expect("a parameter left out", 400)
 

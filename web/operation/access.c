@@ -9,25 +9,30 @@ static const struct input put_user[] = {
     {"new", INPUT_FLAG, .help = "Refuse (409) to change a user that is there."}, {0}};
 static const struct input user[] = {
     {ROLE, .help = "What the user may do; a new one needs it.", .choices = ROLES},
-    {"password", INPUT_TEXT, .help = "12 characters to 256 bytes; a new one needs it."},
+    {"password", INPUT_TEXT, .min = 12,
+     .help = "12 characters to 256 bytes; a new one needs it."},
     {"sees_rows", INPUT_FLAG, .help = "As a viewer the user sees rows and documents, too."},
     {0}};
 static const struct input token[] = {
     {ROLE, true, .help = "What the script may do.", .choices = ROLES},
     {"sees_rows", INPUT_FLAG, .help = "As a viewer's it shows rows and documents, too."},
-    {"days", INPUT_COUNT, .help = "The token ends after so many, 3650 at most; 90 if absent."},
+    {"days", INPUT_COUNT, .min = 1, .max = 3650,
+     .help = "The token ends after so many, 3650 at most; 90 if absent."},
     {0}};
-static const struct input log_in[] = {{"name", INPUT_TEXT, true, .help = "The user."},
-                                      {"password", INPUT_TEXT, true, .help = "Of the user."},
-                                      {0}};
+static const struct input log_in[] = {
+    {"name", INPUT_TEXT, true, .min = 1, .help = "The user."},
+    {"password", INPUT_TEXT, true, .min = 1, .help = "Of the user."},
+    {0}};
 static const struct input passwords[] = {
-    {"old", INPUT_TEXT, true, .help = "The password so far."},
-    {"new", INPUT_TEXT, true, .help = "12 characters to 256 bytes."},
+    {"old", INPUT_TEXT, true, .min = 1, .help = "The password so far."},
+    {"new", INPUT_TEXT, true, .min = 12, .help = "12 characters to 256 bytes."},
     {0}};
 static const struct input first_admin[] = {
-    {"token", INPUT_TEXT, true, .help = "Of the file first-admin.token, or of the log."},
-    {"name", INPUT_TEXT, true, .help = "The user to add."},
-    {"password", INPUT_TEXT, true, .help = "Of the user: 12 characters to 256 bytes."},
+    {"token", INPUT_TEXT, true, .min = 1,
+     .help = "Of the file first-admin.token, or of the log."},
+    {"name", INPUT_TEXT, true, .min = 1, .help = "The user to add."},
+    {"password", INPUT_TEXT, true, .min = 12,
+     .help = "Of the user: 12 characters to 256 bytes."},
     {0}};
 
 const struct operation op_me = {.answers = {{200, "me/1", NULL}}};

@@ -25,7 +25,7 @@ const struct operation op_events = {.answers = {{200, NULL, "text/event-stream"}
 
 static const struct input history[] = {
     {"topic", INPUT_TEXT, .help = "Only this one."},
-    {"hours", INPUT_COUNT, .help = "1 to 24; 1 if it is not given."},
+    {"hours", INPUT_COUNT, .min = 1, .max = 24, .help = "1 to 24; 1 if it is not given."},
     {0}};
 
 const struct operation op_history = {.params = history, .answers = {{200, "history/1", NULL}}};

@@ -4,19 +4,20 @@
 
 const struct input file_input[] = {
     {"name", INPUT_TEXT, .help = "The file's name, for messages."},
-    {"text", INPUT_TEXT, .help = "Its content, YAML."},
+    {"text", INPUT_TEXT, true, .help = "Its content, YAML."},
     {"folder", INPUT_TEXT, .help = "The folder in which paths of the file begin."},
     {0}};
 
-#define FILES \
-    "files", INPUT_OBJECTS, true, "Definition files.", NULL, APPLY_FILES_MAX, file_input, false
+#define FILES                                                                          \
+    "files", INPUT_OBJECTS, true, .help = "Definition files.", .max = APPLY_FILES_MAX, \
+                                  .item = file_input
 #define VARIABLES     "variables", INPUT_MAP, .help = "The values of ${NAME} in the files."
 #define STORE_NOTHING "dry_run", INPUT_FLAG, .help = "Store nothing."
 #define NEW           "new", INPUT_FLAG, .help = "Refuse (409) to change what is there."
 #define TAKE_ALIAS            \
     "take_alias", INPUT_FLAG, \
         .help = "A table's `index` may be the alias of an index that Millrace did not make."
-#define ROW_KEY "key", INPUT_TEXT, true, .help = "The `_id` of the document."
+#define ROW_KEY "key", INPUT_TEXT, true, .min = 1, .help = "The `_id` of the document."
 
 /* ---- all of them ---- */
 
@@ -100,7 +101,9 @@ const struct operation op_topic_resume = {
 
 static const struct input change[] = {{DRY_RUN}, {0}};
 static const struct input move[] = {
-    {"to", INPUT_TEXT, true, .help = "The name or id of a node, or `any`."}, {DRY_RUN}, {0}};
+    {"to", INPUT_TEXT, true, .min = 1, .help = "The name or id of a node, or `any`."},
+    {DRY_RUN},
+    {0}};
 
 const struct operation op_nodes = {
     .params = pages, .is_list = true, .problems = "409", .answers = {{200, "node/1", NULL}}};

@@ -16,7 +16,7 @@ static const struct input verify[] = {
     {"yes", INPUT_FLAG, .help = "Repair also if very much differs."},
     {"rate", INPUT_COUNT, .help = "Rows and documents a second; 0: no limit."},
     {"version", INPUT_COUNT, .help = "The version to compare; 0: the one that searches use."},
-    {"sample", INPUT_COUNT,
+    {"sample", INPUT_COUNT, .min = 1, .max = 1000000,
      .help = "Compare about so many documents, 1 to 1000000, instead of all."},
     {"where", INPUT_TEXT, .help = "Compare the rows that meet this SQL condition; for admins.",
      .is_for_admins = true},
@@ -34,7 +34,7 @@ static const struct input replay[] = {
     {"rate", INPUT_COUNT, .help = "Documents a second; 0: no limit."},
     {0}};
 static const struct input trace[] = {
-    {"key", INPUT_TEXT, true, .help = "The `_id` of the document."},
+    {"key", INPUT_TEXT, true, .min = 1, .help = "The `_id` of the document."},
     {"log", INPUT_FLAG, .help = "Also read the server's log."},
     {"from", INPUT_TEXT, .help = "FILE:OFFSET where to begin in the log; only with log=true."},
     {0}};

@@ -21,7 +21,7 @@ static const struct input create[] = {
              "that column.",
      .choices = "column key mod"},
     {"hold", INPUT_FLAG, .help = "A person publishes the version, by a cutover."},
-    {"keep", INPUT_COUNT, .help = "How many older versions stay current."},
+    {"keep", INPUT_COUNT, .max = 10, .help = "How many older versions stay current."},
     {"verify", INPUT_CHOICE, .help = "What is compared before searches use the version.",
      .choices = "sample full none"},
     {"take_index", INPUT_FLAG, .help = "Take the index from another store of Millrace."},

@@ -33,7 +33,8 @@ struct input {
     bool required;
     const char *help;
     const char *choices;      /* separated by spaces */
-    size_t max;               /* items */
+    size_t min;               /* characters of a text; of a count the least */
+    size_t max;               /* items; of a count the largest, 0: INPUT_COUNT_MAX */
     const struct input *item; /* a list */
     bool is_for_admins;       /* a member that only an admin may send */
 };
@@ -53,6 +54,8 @@ struct operation_answer {
         "limit", INPUT_COUNT, .help = "How many, 10000 at most; 0 or without it: 10000."   \
     }
 
+/* 2^53 - 1: a larger one may have been another one until a double took it. */
+#define INPUT_COUNT_MAX       9007199254740991
 #define OPERATION_ANSWERS_MAX 3 /* with the end */
 #define APPLY_FILES_MAX       1000
 #define WORDS_OF_A_CALL_MAX   1000

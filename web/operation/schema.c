@@ -10,7 +10,6 @@
 
 #include <string.h>
 
-#define COUNT_MAX  9007199254740992 /* 2^53, as in body.c */
 #define DELIVERY   "delivery."
 #define ANY_SCALAR "[\"string\",\"number\",\"boolean\",\"null\"]"
 
@@ -26,11 +25,11 @@ static void write_words(struct json_writer *w, const char *text)
     json_close_array(w);
 }
 
-static void put_number(struct json_writer *w, uint64_t min)
+static void put_number(struct json_writer *w, uint64_t min, uint64_t max)
 {
     json_put_cstr(w, STR("type"), "integer");
     json_put_u64(w, STR("minimum"), min);
-    json_put_u64(w, STR("maximum"), COUNT_MAX);
+    json_put_u64(w, STR("maximum"), max);
 }
 
 static void put_list(struct json_writer *w, const struct input *in)
@@ -45,7 +44,7 @@ static void put_list(struct json_writer *w, const struct input *in)
     }
     json_open_object(w);
     if (in->type == INPUT_NUMBERS) {
-        put_number(w, 1);
+        put_number(w, 1, INPUT_COUNT_MAX);
     } else {
         json_put_cstr(w, STR("type"), "string");
         json_put_u64(w, STR("minLength"), 1);
@@ -57,8 +56,12 @@ void schema_write_input(struct json_writer *w, const struct input *in)
 {
     json_open_object(w);
     switch (in->type) {
-    case INPUT_TEXT: json_put_cstr(w, STR("type"), "string"); break;
-    case INPUT_COUNT: put_number(w, 0); break;
+    case INPUT_TEXT:
+        json_put_cstr(w, STR("type"), "string");
+        if (in->min > 0)
+            json_put_u64(w, STR("minLength"), in->min);
+        break;
+    case INPUT_COUNT: put_number(w, in->min, in->max > 0 ? in->max : INPUT_COUNT_MAX); break;
     case INPUT_FLAG: json_put_cstr(w, STR("type"), "boolean"); break;
     case INPUT_CHOICE:
         json_put_cstr(w, STR("type"), "string");

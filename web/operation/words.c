@@ -29,10 +29,10 @@ static const struct input delete[] = {
     {LIST}, {WORDS, .required = true, .help = "The words."}, {0}};
 static const struct input import[] = {
     {LIST}, {"text", INPUT_TEXT, true, .help = "A word a line."}, {PUBLISH}, {0}};
-static const struct input set[] = {{"word", INPUT_TEXT, true, .help = "What the word becomes."},
-                                   {0}};
+static const struct input set[] = {
+    {"word", INPUT_TEXT, true, .min = 1, .help = "What the word becomes."}, {0}};
 static const struct input try[] = {
-    {"text", INPUT_TEXT, true, .help = "What to analyze; 10000 bytes at most."},
+    {"text", INPUT_TEXT, true, .min = 1, .help = "What to analyze; 10000 bytes at most."},
     {"analyzer", INPUT_TEXT, .help = "The analyzer; without it ik_smart."},
     {0}};
 

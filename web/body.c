@@ -11,12 +11,12 @@
 #include <string.h>
 #include <strings.h>
 
-static bool is_named(struct str name, const struct input *list)
+static const struct input *find_input(struct str name, const struct input *list)
 {
     for (; list->name != NULL; list++)
         if (str_equal(name, str_from(list->name)))
-            return true;
-    return false;
+            return list;
+    return NULL;
 }
 
 static void refuse_unknown(struct err *err, const char *noun, struct str name,
@@ -35,6 +35,14 @@ static void refuse_unknown(struct err *err, const char *noun, struct str name,
 static bool refuse(struct err *err, const char *name, const char *what)
 {
     return err_set_code(err, ERR_REJECT, "http", 400, "\"%.60s\" %s", name, what);
+}
+
+/* A value of a choice that is empty is not one that was left out. */
+static bool is_chosen(const struct input *in, struct str value, struct err *err)
+{
+    return in->type != INPUT_CHOICE || value.len > 0 ||
+           err_set_code(err, ERR_REJECT, "http", 400, "\"%s\" is one of: %s", in->name,
+                        in->choices);
 }
 
 static bool is_json_type(struct str type)
@@ -65,10 +73,14 @@ static bool has_nul(struct str json)
 bool body_known(const struct cJSON *object, const struct input *members, struct err *err)
 {
     for (const cJSON *m = object->child; m != NULL; m = m->next) {
-        if (!is_named(str_from(m->string), members)) {
+        const struct input *in = find_input(str_from(m->string), members);
+
+        if (in == NULL) {
             refuse_unknown(err, "member", str_from(m->string), members);
             return false;
         }
+        if (cJSON_IsString(m) && !is_chosen(in, str_from(m->valuestring), err))
+            return false;
         if (cJSON_GetObjectItemCaseSensitive(object, m->string) != m)
             return refuse(err, m->string, "stands there twice");
     }
@@ -199,11 +211,15 @@ bool params_known(const struct request_target *t, const struct input *params, bo
 {
     if (params == NULL)
         params = no_input;
-    for (size_t i = 0; i < t->n_params; i++)
-        if (!is_named(t->params[i].name, params) &&
-            !(is_change && str_equal(t->params[i].name, STR("why")))) {
+    for (size_t i = 0; i < t->n_params; i++) {
+        const struct input *in = find_input(t->params[i].name, params);
+
+        if (in == NULL && !(is_change && str_equal(t->params[i].name, STR("why")))) {
             refuse_unknown(err, "parameter", t->params[i].name, params);
             return false;
         }
+        if (in != NULL && !is_chosen(in, t->params[i].value, err))
+            return false;
+    }
     return true;
 }

@@ -141,6 +141,8 @@ class Prober:
                 self.expect("a wrong type", 400, f"?{p['name']}=x{needed}")
             if p["schema"]["type"] == "integer":
                 self.expect("too large a number", 400, f"?{p['name']}={p['schema']['maximum'] + 1}")
+            elif p["name"] in ("topic", "table"):
+                self.expect("something that is not there", {200, 404}, f"?{p['name']}=no.such")
             if p["required"]:
                 self.expect("a parameter left out", 400)
 

@@ -28,7 +28,8 @@ static const struct input history[] = {
     {"hours", INPUT_COUNT, .min = 1, .max = 24, .help = "1 to 24; 1 if it is not given."},
     {0}};
 
-const struct operation op_history = {.params = history, .answers = {{200, "history/1", NULL}}};
+const struct operation op_history = {
+    .params = history, .problems = "404", .answers = {{200, "history/1", NULL}}};
 const struct operation op_doctor = {.answers = {{200, "doctor/1", NULL}}};
 const struct operation op_doctor_start = {.members = no_input,
                                           .answers = {{202, "doctor-start/1", NULL}}};

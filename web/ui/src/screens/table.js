@@ -30,7 +30,7 @@ function stateTerms(x) {
     [t("table.delivered"), html`<${Ago} at=${x.delivered} />`],
     [t("nav.letters"), x.dead_letters ? html`<a href=${link(["letters"], { table: x.table })}>${number(x.dead_letters)}</a>` : "0"],
     [t("table.verified"), x.verify ? x.verify : t("table.verified.never")],
-    [t("table.compared"), html`<${Ago} at=${x.compared} />`],
+    [t("table.compared"), html`<${Ago} at=${x.compared?.at} />`],
     x.wait && [t("table.waits"), x.wait.reason ?? String(x.wait)],
     x.build && [t("nav.jobs"), html`<a href="#/jobs">${t("table.builds_now")}</a>`],
   ];

@@ -8,11 +8,12 @@ import select
 import signal
 import subprocess
 import termios
+import time
 import urllib.parse
 
 from members import Members
 from openapi import Answer, Api
-from servers import Failed, wait_until
+from servers import Failed, open_store, wait_until
 
 ROLES = ("page", "viewer", "operator", "admin")
 PASSWORD = "a password for Anna"
@@ -187,6 +188,26 @@ def test_a_token_is_refused_once_it_is_deleted_and_a_wrong_one_at_once(w):
         expect(wrong, (answer.status, code(answer), answer.headers["WWW-Authenticate"]), (401, "log-in-needed", "Bearer"))
     daemon.command("token", "delete", "deploy", "--yes")
     expect("the role of a token that was deleted", port.role(Authorization=f"Bearer {ours}"), 401)
+
+
+def test_a_token_and_a_log_in_whose_time_is_over_open_nothing(w):
+    daemon = w.millrace()
+    port = Port(daemon)
+    add_user(daemon, "anna", "admin")
+    bearer = {"Authorization": "Bearer " + token(daemon, "deploy", "admin", "--days", "1")}
+    _, cookie = port.log_in("anna", PASSWORD)
+    expect("the roles", (port.role(**bearer), port.role(Cookie=cookie)), ("admin", "admin"))
+    daemon.stop()
+    with open_store(daemon) as store:
+        kept = list(store.execute("SELECT name, content FROM setting WHERE name LIKE 'access/token/%'"))
+        store.executemany("UPDATE setting SET content = ? WHERE name = ?", [(json.dumps(json.loads(content) | {"ends_ms": int(time.time() * 1000) - 1}), name) for name, content in kept])
+    daemon.start()
+    expect("how many there are", len(kept), 2)
+    expect("the roles after their time", (port.role(**bearer), port.role(Cookie=cookie)), (401, "page"))
+    refused = port.ask("GET", "/api/v1/status", **bearer)
+    expect("a script", (refused.status, code(refused)), (401, "log-in-needed"))
+    expect("a change", port.ask("POST", "/api/v1/drain/cancel", Cookie=cookie, Origin=daemon.url).status, 401)
+    expect("the list", [(one["name"], one["state"]) for one in daemon.json("token", "list")["items"]], [("deploy", "ended")])
 
 
 def test_only_an_admin_sends_sql(w):

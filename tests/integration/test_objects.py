@@ -152,3 +152,37 @@ def test_apply_takes_the_revision_that_a_script_has_seen(w):
     daemon.command("table", "set", f"{w.schema}.thing", "filter=a > 0")
     refused(daemon.command("apply", daemon.write("old.yaml", text), "--if-revision", str(seen), ok=None), "changed them last")
     daemon.command("apply", daemon.write("old.yaml", text), "--if-revision", str(seen + 1))
+
+
+def test_five_hundred_tables_are_stored_at_once_and_one_of_them_is_changed_or_refused_by_itself(w):
+    names = [f"t{i:03}" for i in range(500)]
+    w.sql(*(f"CREATE TABLE {name} (id INT PRIMARY KEY, a INT)" for name in names))
+    daemon, definitions = w.millrace(), w.definitions(*({"table": name, "columns": ["id", "a"]} for name in names))
+
+    def apply(status, **more):
+        answer = ask(daemon, "POST", "apply", {"files": [{"name": "a.json", "text": json.dumps(definitions), "folder": daemon.folder}]} | more)
+        expect(answer, status)
+        return json.loads(answer[2])
+
+    definitions["tables"][321]["columns"][1] = "none"
+    wrong, = apply(422)["errors"]
+    if "none" not in wrong["message"] or names[321] not in json.dumps(wrong) or daemon.json("table", "list")["items"]:
+        raise Failed(f"of the wrong one of 500: {wrong}")
+    definitions["tables"][321]["columns"][1] = "a"
+    would, did = apply(200, dry_run=True)["items"], apply(200)["items"]
+    if len(would) != 502 or would != did:
+        raise Failed(f"a dry run says {len(would)}, and it is {len(did)}")
+    found, after = [], ""
+    while after is not None:
+        page = json.loads(ask(daemon, "GET", f"tables?limit=64&after={after}")[2])
+        found, after = found + [one["table"] for one in page["items"]], page["next"]
+    if found != [f"{w.schema}.{name}" for name in names]:
+        raise Failed(f"the pages of the list have {len(found)}: {found[:5]}")
+    table = f"{w.schema}.t321"
+    changed = ask(daemon, "PUT", f"tables/{table}", definitions["tables"][321] | {"columns": ["id", {"name": "a", "type": "long"}]})
+    expect(changed, 200)
+    if [item["name"] for item in json.loads(changed[2])["items"]] != [table]:
+        raise Failed(f"one of 500 was changed: {changed}")
+    daemon.build(table)
+    if [one["table"] for one in daemon.status()["tables"] if one["version"]] != [table]:
+        raise Failed("another one is searched")

@@ -11,6 +11,7 @@ globalThis.document = { hidden: false, addEventListener() {} };
 globalThis.setInterval = () => 0;
 
 const { parseExact, text } = await import('../../web/ui/src/exact.js');
+const { visible } = await import('../../web/ui/src/html.js');
 const { link } = await import('../../web/ui/src/route.js');
 const { traceOf } = await import('../../web/ui/src/palette.js');
 const { relationOf } = await import('../../web/ui/src/definition/relations.js');
@@ -122,4 +123,10 @@ test('a plot has a time for each value', () => {
   const { times, series } = seriesOf(history, { id: 'lag_seconds' });
   assert.deepEqual(times.map((x) => x - times[0]), [0, 10, 20]);
   assert.deepEqual(series, [{ name: 'a', values: [1, null, 2] }]);
+});
+
+test('what hides or turns a line around is shown as an escape, and what is read is left alone', () => {
+  for (const [hidden, shown] of [['a\u202eb', 'a\\u202eb'], ['\u0000\u001b[2J', '\\u0000\\u001b[2J'], ['\u2066\u2069', '\\u2066\\u2069'], ['a\u200bb\ufeff', 'a\\u200bb\\ufeff'], ['\r', '\\u000d']])
+    assert.equal(visible(hidden), shown);
+  for (const text of ['龙井茶', 'שלום', 'مرحبا', 'a\n\tb', '👩‍💻', 'می\u200cخواهم', '<b>&lt;', '\\u202e']) assert.equal(visible(text), text);
 });

@@ -72,8 +72,10 @@ static bool read_variables(const cJSON *body, struct variables *out, struct err 
     cJSON_ArrayForEach (item, all)
         ok = ok && cJSON_IsString(item);
     *out = (struct variables){find_variable, all};
-    return ok || err_set_code(err, ERR_REJECT, "http", 400,
-                              "\"variables\" must be an object of texts");
+    if (!ok)
+        return err_set_code(err, ERR_REJECT, "http", 400,
+                            "\"variables\" must be an object of texts");
+    return all == NULL || body_unique(all, err);
 }
 
 /* The files of a body, and the variables that they name. */

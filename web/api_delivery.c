@@ -71,7 +71,10 @@ void api_delivery_set(struct api_call *c)
     struct err err = {0};
     cJSON *body = NULL;
 
-    answer(c, 200, body_parse(&body, c->req, NULL, &err) && set(c, body, &err), &err);
+    answer(c, 200,
+           body_parse(&body, c->req, NULL, &err) && body_unique(body, &err) &&
+               set(c, body, &err),
+           &err);
     cJSON_Delete(body);
 }
 

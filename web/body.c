@@ -2,12 +2,14 @@
 
 #include "web/body.h"
 
+#include "src/base/mem.h"
 #include "src/base/utf8.h"
 #include "web/operation/operation.h"
 #include "web/request.h"
 
 #include <cJSON.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -70,6 +72,27 @@ static bool has_nul(struct str json)
     return false;
 }
 
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+bool body_unique(const struct cJSON *object, struct err *err)
+{
+    const size_t n = (size_t)cJSON_GetArraySize(object);
+    const char **names = mem_alloc(n + 1, sizeof(*names)), *twice = NULL;
+    size_t i = 0;
+
+    for (const cJSON *m = object->child; m != NULL; m = m->next)
+        names[i++] = m->string;
+    qsort(names, n, sizeof(*names), compare_names);
+    for (i = 1; i < n && twice == NULL; i++)
+        if (strcmp(names[i - 1], names[i]) == 0)
+            twice = names[i];
+    free(names);
+    return twice == NULL || refuse(err, twice, "stands there twice");
+}
+
 bool body_known(const struct cJSON *object, const struct input *members, struct err *err)
 {
     for (const cJSON *m = object->child; m != NULL; m = m->next) {
@@ -81,10 +104,8 @@ bool body_known(const struct cJSON *object, const struct input *members, struct 
         }
         if (cJSON_IsString(m) && !is_chosen(in, str_from(m->valuestring), err))
             return false;
-        if (cJSON_GetObjectItemCaseSensitive(object, m->string) != m)
-            return refuse(err, m->string, "stands there twice");
     }
-    return true;
+    return body_unique(object, err);
 }
 
 bool body_parse(struct cJSON **out, const struct request *req, const struct input *members,

@@ -28,7 +28,9 @@ struct request_target;
 bool body_parse(struct cJSON **out, const struct request *req, const struct input *members,
                 struct err *err) MUST_CHECK;
 
-/* Check that the members of an object are among these. */
+/* Check that no two members of an object have the same name. */
+bool body_unique(const struct cJSON *object, struct err *err) MUST_CHECK;
+/* Check that the members of an object are among these, and each there once. */
 bool body_known(const struct cJSON *object, const struct input *members,
                 struct err *err) MUST_CHECK;
 

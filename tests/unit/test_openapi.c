@@ -159,6 +159,17 @@ static void a_body_has_members_where_the_route_has_room_for_one(void **state)
     }
 }
 
+/* Lists have a largest number of items; texts and counts may have limits. */
+static bool has_limits(const struct input *in)
+{
+    const bool is_list = in->type >= INPUT_TEXTS && in->type <= INPUT_OBJECTS;
+    const bool is_count = in->type == INPUT_COUNT;
+
+    return (in->max > 0 ? is_list || is_count : !is_list) &&
+           (in->min == 0 || is_count || in->type == INPUT_TEXT) &&
+           (!is_count || in->max == 0 || in->min <= in->max);
+}
+
 static void each_input_says_what_it_is(void **state)
 {
     (void)state;
@@ -169,8 +180,7 @@ static void each_input_says_what_it_is(void **state)
         for (size_t k = 0; k < ARRAY_LEN(lists); k++)
             for (const struct input *in = lists[k]; in != NULL && in->name != NULL; in++)
                 if (in->help == NULL || (in->type == INPUT_CHOICE) != (in->choices != NULL) ||
-                    (in->type == INPUT_OBJECTS) != (in->item != NULL) ||
-                    (in->max > 0) != (in->type >= INPUT_TEXTS && in->type <= INPUT_OBJECTS))
+                    (in->type == INPUT_OBJECTS) != (in->item != NULL) || !has_limits(in))
                     fail_msg("%s of %s", in->name, table[i].pattern);
     }
 }

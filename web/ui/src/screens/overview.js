@@ -15,11 +15,20 @@ import { hasRole } from "../session.js";
 const sum = (list, of) => list.reduce((n, x) => n + (of(x) ?? 0), 0);
 const most = (list) => list.reduce((a, b) => ((b.lag_seconds ?? -1) > (a?.lag_seconds ?? -1) ? b : a), undefined);
 
+/* Which nodes live is known only while ZooKeeper answers. */
+const NODE_LOOKS = { lives: "up", "shut down": "created", gone: "lost" };
+
+function NodesCard({ cluster, nodes }) {
+  const live = nodes.filter((n) => n.state === "lives").length;
+  const states = nodes.map((n) => NODE_LOOKS[n.state] ?? n.state);
+  return html`<${Card} name=${t("overview.nodes")} value=${cluster.connected ? `${number(live)} / ${number(nodes.length)}` : UNKNOWN} href="#/cluster"
+    look=${cluster.connected ? worst(["ok", ...states]) : "bad"} note=${cluster.connected ? cluster.waits_for : html`ZooKeeper <${State} of="down" /> <${Ago} at=${cluster.since} />`} />`;
+}
+
 function Cards({ of }) {
   const late = most(of.topics);
   const builds = of.tables.filter((x) => x.build);
   const letters = sum(of.tables, (x) => x.dead_letters);
-  const nodes = of.cluster?.nodes ?? [];
   const look = overall(of);
   return html`<div class="cards">
     <${Card} name=${t("overview.state")} value=${t(`overview.look.${look}`)} look=${look} href="#/doctor" note=${t("overview.checks", { n: of.checks.length })} />
@@ -30,7 +39,7 @@ function Cards({ of }) {
       note=${builds.map((x) => x.index).join(", ")} />
     <${Card} name=${t("overview.letters")} value=${number(letters)} look=${letters ? "warn" : undefined} href="#/letters"
       note=${t("overview.in_tables", { n: of.tables.filter((x) => x.dead_letters > 0).length })} />
-    ${of.cluster && html`<${Card} name=${t("overview.nodes")} value=${number(nodes.length)} look=${worst(["ok", ...nodes.map((n) => n.state)])} href="#/cluster" note=${of.cluster.name ?? ""} />`}
+    ${of.cluster && html`<${NodesCard} cluster=${of.cluster} nodes=${of.nodes ?? []} />`}
     <${Card} name=${t("overview.engine")} value=${t(`state.${of.search?.health ?? "unknown"}`)} look=${worst([of.search?.health ?? "unknown"])} href="#/doctor"
       note=${html`${of.search?.flavor ?? ""} ${of.search?.version ?? ""} · <${Ago} at=${of.search?.as_of} />`} />
   </div>`;

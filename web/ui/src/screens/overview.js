@@ -5,7 +5,7 @@ import { link } from "../route.js";
 import { status, line } from "../stream.js";
 import { overall, worst } from "../state.js";
 import { number, rate, span, UNKNOWN } from "../format.js";
-import { Ago, Card, Empty, Heading, Loaded, State } from "../parts.js";
+import { Ago, Card, Empty, Heading, Loaded, Since, State, TopicState } from "../parts.js";
 import { checkTitle, checkLink } from "../checks.js";
 import { Table } from "../table.js";
 import { Plots } from "../plots.js";
@@ -33,7 +33,7 @@ function Cards({ of }) {
   return html`<div class="cards">
     <${Card} name=${t("overview.state")} value=${t(`overview.look.${look}`)} look=${look} href="#/doctor" note=${t("overview.checks", { n: of.checks.length })} />
     <${Card} name=${t("overview.lag")} value=${late ? span(late.lag_seconds) : UNKNOWN} href=${late ? link(["topics", late.name]) : "#/topics"}
-      note=${late ? late.name : t("overview.no_topics")} />
+      note=${late?.name ?? t(of.topics.length > 0 ? "state.unknown" : "overview.no_topics")} />
     <${Card} name=${t("overview.rate")} value=${rate(sum(of.topics, (x) => x.rate))} href="#/delivery" note=${t("overview.queued", { n: of.delivery.queued })} />
     <${Card} name=${t("overview.builds")} value=${number(builds.length)} href="#/jobs" look=${builds.length ? "work" : undefined}
       note=${builds.map((x) => x.index).join(", ")} />
@@ -52,7 +52,7 @@ export function Attention({ checks }) {
   if (bad.length === 0) return html`<p>${t("overview.all_well")}</p>`;
   return html`<ul class="checks">${bad.map(
     (c) => html`<li>
-      <${State} of=${c.status} /> <strong>${c.group}</strong> ${checkTitle(c)}
+      <${State} of=${c.status} /> <strong>${c.group}</strong> ${checkTitle(c)}<${Since} at=${c.since} />
       <p>${c.message}${c.why ? html` – <span class="soft">${c.why}</span>` : ""}</p>
       ${c.fix && html`<p><span class="soft">${t("fix")}</span> <code>${c.fix}</code></p>`}
       <p><a href=${checkLink(c)}>${t("overview.go")}</a></p></li>`,
@@ -61,7 +61,7 @@ export function Attention({ checks }) {
 
 const COLUMNS = () => [
   { id: "topic", name: t("topic.topic"), value: (x) => x.name, cell: (x) => html`<a href=${link(["topics", x.name])}>${x.name}</a>` },
-  { id: "state", name: t("column.state"), value: (x) => x.state, cell: (x) => html`<${State} of=${x.state} title=${x.reason} />` },
+  { id: "state", name: t("column.state"), value: (x) => x.state, cell: (x) => html`<${TopicState} of=${x} />` },
   { id: "lag", name: t("column.lag"), value: (x) => x.lag_seconds, cell: (x) => span(x.lag_seconds), number: true },
   { id: "rate", name: t("column.rate"), value: (x) => x.rate, cell: (x) => rate(x.rate), number: true },
   { id: "server", name: t("topic.server"), value: (x) => x.server },

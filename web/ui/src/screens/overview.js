@@ -52,7 +52,7 @@ export function Attention({ checks }) {
   if (bad.length === 0) return html`<p>${t("overview.all_well")}</p>`;
   return html`<ul class="checks">${bad.map(
     (c) => html`<li>
-      <${State} of=${c.status} /> <strong>${c.group}</strong> ${checkTitle(c)}<${Since} at=${c.since} />
+      <${State} of=${c.status} /><${Since} at=${c.since} /> <strong>${c.group}</strong> ${checkTitle(c)}
       <p>${c.message}${c.why ? html` – <span class="soft">${c.why}</span>` : ""}</p>
       ${c.fix && html`<p><span class="soft">${t("fix")}</span> <code>${c.fix}</code></p>`}
       <p><a href=${checkLink(c)}>${t("overview.go")}</a></p></li>`,

@@ -86,7 +86,7 @@ def says_what_is_wrong(daemon, browser, fault):
         raise Failed(f"{fault.name}: status says {check}")
     browser.wait("the title says it", lambda: re.match("[■▲]", browser.driver.title), 10)
     browser.wait(f"{fault.name}: the overview says what, since when, and what to do", lambda: re.search(
-        f"■ trouble.*■ failed {fault.group} .*since .*ago.*({fault.names}).*What to do: [^\n]{{9}}", browser.text(), re.S), 10)
+        f"■ trouble.*■ failed\\s+since [^\\n]*ago\\)\\s+{fault.group} .*({fault.names}).*What to do: [^\n]{{9}}", browser.text(), re.S), 10)
     browser.picture(f"truth-{fault.name}")
     printed = daemon.command("status").stdout
     if "Something needs fixing" not in printed or not re.search(f"fail  {fault.group}: .*\n      since: .*\n      why: .*\n      fix: ", printed):

@@ -88,6 +88,10 @@ def says_what_is_wrong(daemon, browser, fault):
     browser.wait(f"{fault.name}: the overview says what, since when, and what to do", lambda: re.search(
         f"■ trouble.*■ failed\\s+since [^\\n]*ago\\)\\s+{fault.group} .*({fault.names}).*What to do: [^\n]{{9}}", browser.text(), re.S), 10)
     browser.picture(f"truth-{fault.name}")
+    browser.set_size(400)
+    if found_wrong := browser.violations() or [over for over in [browser.overflow()] if over > 0]:
+        raise Failed(f"{fault.name}: the overview is not whole: {found_wrong}")
+    browser.set_size(1280)
     printed = daemon.command("status").stdout
     if "Something needs fixing" not in printed or not re.search(f"fail  {fault.group}: .*\n      since: .*\n      why: .*\n      fix: ", printed):
         raise Failed(f"{fault.name}: `millrace status` says\n{printed}")
@@ -104,6 +108,10 @@ def shows_nothing_as_running(w, daemon, browser, fault):
     for screen in "overview", "topics", f"topics/{w.schema}", "tables", f"tables/{w.schema}.product?tab=state":
         browser.go(f"#/{screen}")
         browser.wait(f"{fault.name}: {screen} shows nothing as running", lambda: not re.search("● (running|available)", browser.text()), 10)
+        browser.set_size(400)
+        if browser.overflow() > 0:
+            raise Failed(f"{fault.name}: {screen} is {browser.overflow()} pixels wider than a window of 400")
+        browser.set_size(1280)
         if not re.search("since .* ago", browser.text()):
             raise Failed(f"{fault.name}: {screen} does not say since when: {browser.text()[:1500]}")
 

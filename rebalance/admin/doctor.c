@@ -118,13 +118,13 @@ static void check_store(struct coordinator *co, struct doctor_list *l)
     struct err err = {0};
     const bool ok = store_put_value(co->opt.store, STR("doctor"), STR("was here"), &err);
 
-    doctor_add(l, &(struct doctor_check){
-                      .id = STR("store.write"),
-                      .group = STR("store"),
-                      .status = ok ? DOCTOR_OK : DOCTOR_FAIL,
-                      .message = ok ? str_from(store_kind(co->opt.store)) : str_from(err.msg),
-                      .why = STR(DOCTOR_WHY_STORE),
-                      .fix = STR("free disk space, or repair the store's server")});
+    doctor_add(l, &(struct doctor_check){.id = STR("store.write"),
+                                         .group = STR("store"),
+                                         .status = ok ? DOCTOR_OK : DOCTOR_FAIL,
+                                         .message = ok ? str_from(store_kind(co->opt.store))
+                                                       : str_from(err.msg),
+                                         .why = STR(DOCTOR_WHY_STORE),
+                                         .fix = STR(DOCTOR_FIX_STORE)});
 }
 
 /* ---- the topics ---- */
@@ -284,7 +284,9 @@ static void find_place(struct part *p, const struct topic_definition *topic,
     struct err ignored = {0}; /* on failure, that the log is kept is not checked */
     bool found;
 
-    if (!store_load_checkpoint(p->co->opt.store, p->list.arena, topic->name, &stored, &found,
+    /* Who waits for the store must not say that the topic's server is silent. */
+    if (store_watch_heard(p->co->store_watch).is_away ||
+        !store_load_checkpoint(p->co->opt.store, p->list.arena, topic->name, &stored, &found,
                                &ignored) ||
         !found)
         return;
@@ -380,10 +382,8 @@ static const struct asked_kind {
     errand_fn run;
     const char *id, *why, *fix;
 } kinds[] = {
-    {ask_store, "store.write", DOCTOR_WHY_STORE,
-     "find out why the store's server, or the disk of the data folder, hangs"},
-    {ask_engine, "search.reach", DOCTOR_WHY_SEARCH,
-     "find out why the cluster hangs, or correct search.url in the configuration"},
+    {ask_store, "store.write", DOCTOR_WHY_STORE, DOCTOR_FIX_STORE_HANGS},
+    {ask_engine, "search.reach", DOCTOR_WHY_SEARCH, DOCTOR_FIX_SEARCH_HANGS},
     {ask_server, "mysql.reach", "nothing else can be checked or done until it answers",
      "find out why the server hangs, or correct the topic's address"},
 };

@@ -86,6 +86,10 @@ static void append_condition(struct json_writer *w, const struct condition *is)
     json_put_cstr(w, STR("state"), is->state);
     json_put_string(w, STR("reason"), is->reason);
     json_put_string(w, STR("fix"), is->fix);
+    if (is->since.len > 0)
+        json_put_string(w, STR("since"), is->since);
+    else
+        json_put_null(w, STR("since"));
 }
 
 static void append_topic_members(struct json_writer *w, const struct coordinator_view *v,
@@ -240,7 +244,7 @@ static bool is_among(struct str key, const char *const *list, size_t n)
  * known of old news. */
 static void append_told(struct json_writer *w, struct str json, bool is_old)
 {
-    static const char *const own[] = {"state", "reason", "fix"};
+    static const char *const own[] = {"state", "reason", "fix", "since"};
     static const char *const passing[] = {"lag_seconds", "lag_bytes", "oldest", "rate"};
     struct json_reader r;
     struct str key, value;

@@ -20,9 +20,23 @@ static void end_set_up(struct zookeeper *z, bool ok, const struct err *err)
     lock_release(&z->lock);
 }
 
+/*
+ * Once there is a connection: the client forgets a log-in that it was given before, if its
+ * first tries to connect fail.  It repeats a given one over each later connection.
+ */
+static void log_in(struct zookeeper *z)
+{
+    if (z->auth.len > 0 && !z->is_logged_in)
+        zoo_add_auth(z->client, "digest", z->auth.ptr, (int)z->auth.len, NULL, NULL);
+    z->is_logged_in = true;
+}
+
 static void set_up(struct zookeeper *z)
 {
     struct err err = {0};
+
+    log_in(z);
+
     const bool ok = zookeeper_root_make(z, &err);
 
     end_set_up(z, ok, &err);
@@ -67,7 +81,7 @@ void zookeeper_handle_begin(struct zookeeper *z)
     z->state.dead_ms = 0;
     zookeeper_session_set_status(z, COORDINATION_CONNECTING);
     lock_release(&z->lock);
-    z->is_lost_dropped = z->is_lost_told = false;
+    z->is_lost_dropped = z->is_lost_told = z->is_logged_in = false;
     z->client = begin_client(z);
     if (z->client == NULL) {
         delay(z);
@@ -75,8 +89,6 @@ void zookeeper_handle_begin(struct zookeeper *z)
     }
     /* Not while a connection is there: the thread that looks names up hears nothing then. */
     zoo_set_servers_resolution_delay(z->client, -1);
-    if (z->auth.len > 0)
-        zoo_add_auth(z->client, "digest", z->auth.ptr, (int)z->auth.len, NULL, NULL);
 }
 
 /* True: something is left to do, and it is time to do it. */

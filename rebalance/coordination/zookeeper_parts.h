@@ -51,6 +51,7 @@ struct zookeeper {
     zhandle_t *client;    /* NULL: it could not be begun */
     bool is_lost_dropped; /* the session is over, and we have forgotten what it had */
     bool is_lost_told;    /* and the deciding thread knows it */
+    bool is_logged_in;    /* this client was given the log-in over a connection */
     struct buf told_name; /* of the last event */
     struct buf answer;    /* of the last read */
 

@@ -53,7 +53,8 @@ bool coordinator_delayed(struct coordinator *co, const struct snapshot_filter *f
 
     which.limit = limit + 1; /* to see whether more follow */
 
-    const bool ok = store_load_snapshots(co->opt.store, a, &which, &list, &n, err);
+    const bool ok = coordinator_store_answers(co, err) &&
+                    store_load_snapshots(co->opt.store, a, &which, &list, &n, err);
 
     if (ok) {
         struct definitions *d = coordinator_definitions(co);
@@ -156,6 +157,7 @@ bool coordinator_delayed_runs(struct coordinator *co, bool waiting, struct buf *
     struct snapshot_count *counts = NULL;
     size_t n_runs, n_counts = 0;
     const bool ok =
+        coordinator_store_answers(co, err) &&
         store_load_snapshot_runs(co->opt.store, a, STR(""), &runs, &n_runs, err) &&
         (!waiting || store_count_snapshots(co->opt.store, a, &counts, &n_counts, err));
 

@@ -31,6 +31,7 @@ void doctor_add(struct doctor_list *l, const struct doctor_check *c)
         .message = arena_copy(l->arena, c->message),
         .why = arena_copy(l->arena, c->why),
         .fix = arena_copy(l->arena, c->fix),
+        .since = arena_copy(l->arena, c->since),
     };
 }
 
@@ -85,6 +86,10 @@ void doctor_write(const struct doctor_list *l, struct json_writer *w)
         if (c->status != DOCTOR_OK) {
             json_put_string(w, STR("why"), c->why);
             json_put_string(w, STR("fix"), c->fix);
+            if (c->since.len > 0)
+                json_put_string(w, STR("since"), c->since);
+            else
+                json_put_null(w, STR("since"));
         }
         json_close_object(w);
     }

@@ -39,6 +39,11 @@ enum doctor_status {
 #define DOCTOR_FIX_SEARCH                                                    \
     "start it, or correct search.url, search.user and search.password_file " \
     "in the configuration"
+#define DOCTOR_FIX_SEARCH_HANGS \
+    "find out why the cluster hangs, or correct search.url in the configuration"
+#define DOCTOR_FIX_STORE "free disk space, or repair the store's server"
+#define DOCTOR_FIX_STORE_HANGS \
+    "find out why the store's server, or the disk of the data folder, hangs"
 #define DOCTOR_FIX_RED "GET _cluster/allocation/explain says why a shard is missing"
 
 struct doctor_check {
@@ -48,6 +53,7 @@ struct doctor_check {
     struct str message; /* the finding */
     struct str why;     /* why that matters; empty when ok */
     struct str fix;     /* empty when ok */
+    struct str since;   /* when that began, in RFC 3339; empty: not known, or ok */
 };
 
 struct doctor_list {
@@ -68,7 +74,7 @@ enum doctor_status doctor_worst(const struct doctor_list *l);
 /* "ok", "warn", "fail" */
 const char *doctor_status_name(enum doctor_status status);
 
-/* Write an array of {"id","group","status","message"} and, if not ok, "why" and "fix". */
+/* Write an array of {"id","group","status","message"} and, if not ok, "why", "fix", "since". */
 void doctor_write(const struct doctor_list *l, struct json_writer *w);
 
 #endif

@@ -14,9 +14,12 @@
 
 #include <inttypes.h>
 
-#define TAKE_MS 30000  /* nodes notice that one died, and share its topics anew, within this */
-#define END_MS  600000 /* the slowest request reads a log */
-#define KEPT_MS 3600000
+#define TAKE_MS 30000 /* nodes notice that one died, and share its topics anew, within this */
+/* While ZooKeeper is away here, the owner may be gone likewise: whoever asks must not wait
+ * long. */
+#define CUT_OFF_MS 2000
+#define END_MS     600000 /* the slowest request reads a log */
+#define KEPT_MS    3600000
 
 /* ---- the node that was asked ---- */
 
@@ -37,13 +40,26 @@ static void append_owner(struct coordinator *co, struct str topic, struct buf *b
     store_copy_unref(c);
 }
 
-static bool refuse_nobody(struct str owner, struct err *err)
+static bool refuse_nobody(struct str owner, int64_t take_ms, struct err *err)
 {
     return refuse(err, 503,
-                  "%" STR_FMT " has not taken the command within %d s, so nothing was done; "
-                  "fix: see in millrace status whether that node runs; once a node owns the "
+                  "%" STR_FMT " has not taken the command within %" PRId64 " s, so nothing was "
+                  "done; fix: see in millrace status whether %s; once a node owns the "
                   "topic, send the command again",
-                  STR_ARG(owner), TAKE_MS / 1000);
+                  STR_ARG(owner), take_ms / 1000,
+                  take_ms == TAKE_MS ? "that node runs" : "ZooKeeper answers");
+}
+
+static int64_t take_ms(struct coordinator *co)
+{
+    struct cluster_view v = {0};
+
+    cluster_look(co->cluster, &v);
+
+    const int64_t ms = v.is_connected ? TAKE_MS : CUT_OFF_MS;
+
+    cluster_view_free(&v);
+    return ms;
 }
 
 static bool refuse_late(struct str owner, struct err *err)
@@ -79,7 +95,7 @@ static void see_effect(struct coordinator *co, struct str method)
 bool coordinator_pass_on(struct coordinator *co, const struct wish_request *r, int *status,
                          struct buf *answer, bool *nobody, struct err *err)
 {
-    static const struct wish_limits limits = {TAKE_MS, END_MS};
+    const struct wish_limits limits = {take_ms(co), END_MS};
     char guid[37];
     struct arena *a = arena_new();
     struct buf owner = {0};
@@ -105,7 +121,7 @@ bool coordinator_pass_on(struct coordinator *co, const struct wish_request *r, i
     if (ok && end != WISH_ANSWERED && stop_is_set(&co->stop))
         ok = refuse(err, 503, "the daemon is stopping");
     else if (ok && end == WISH_NOBODY)
-        ok = refuse_nobody(buf_str(&owner), err);
+        ok = refuse_nobody(buf_str(&owner), limits.take_ms, err);
     else if (ok && end == WISH_LATE)
         ok = refuse_late(buf_str(&owner), err);
     else

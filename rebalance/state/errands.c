@@ -2,18 +2,22 @@
 
 #include "rebalance/state/parts.h"
 
-bool coordinator_ask_store(struct coordinator *co, struct errand *e, errand_fn run,
-                           struct err *err)
+bool coordinator_store_answers(struct coordinator *co, struct err *err)
 {
     const struct heard is = store_watch_heard(co->store_watch);
 
     store_watch_want(co->store_watch);
-    if (is.is_silent)
-        return err_set(err, ERR_RETRY,
-                       "%s; fix: repair the store's server; millrace status says when it "
-                       "answers again",
-                       is.why.msg);
-    return errand_run(co->errands, e, run, err);
+    return !is.is_silent ||
+           err_set(err, ERR_RETRY,
+                   "%s; fix: repair the store's server; millrace status says when it "
+                   "answers again",
+                   is.why.msg);
+}
+
+bool coordinator_ask_store(struct coordinator *co, struct errand *e, errand_fn run,
+                           struct err *err)
+{
+    return coordinator_store_answers(co, err) && errand_run(co->errands, e, run, err);
 }
 
 static void question_fini(void *ctx)

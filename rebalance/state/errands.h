@@ -17,6 +17,8 @@ struct buf;
 struct coordinator;
 struct definitions;
 
+/* False with err at once if the store is known not to answer, so that nobody waits for it. */
+bool coordinator_store_answers(struct coordinator *co, struct err *err) MUST_CHECK;
 /*
  * Like errand_run(), for an errand that asks the store. Fails at once if the store is known not
  * to answer.

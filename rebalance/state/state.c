@@ -235,13 +235,28 @@ void coordinator_log_text(struct coordinator *co, struct str table, struct str i
     add_log(co, table, index, 0, event, detail);
 }
 
-void coordinator_put_time(struct json_writer *w, struct str key, int64_t ms)
+static void format_time(char *text, size_t cap, int64_t ms)
 {
     const time_t seconds = (time_t)(ms / 1000);
     struct tm tm;
-    char text[40] = "";
 
+    text[0] = '\0';
     if (ms != 0 && gmtime_r(&seconds, &tm) != NULL)
-        strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+        strftime(text, cap, "%Y-%m-%dT%H:%M:%SZ", &tm);
+}
+
+struct str coordinator_time(struct arena *a, int64_t ms)
+{
+    char text[40];
+
+    format_time(text, sizeof(text), ms);
+    return arena_copy(a, str_from(text));
+}
+
+void coordinator_put_time(struct json_writer *w, struct str key, int64_t ms)
+{
+    char text[40];
+
+    format_time(text, sizeof(text), ms);
     json_put_cstr(w, key, ms == 0 ? NULL : text);
 }

@@ -75,7 +75,9 @@ void coordinator_log(struct coordinator *co, struct str table, struct str index,
                      uint64_t version, const char *event, const char *detail);
 void coordinator_log_text(struct coordinator *co, struct str table, struct str index,
                           const char *event, struct str detail); /* concerns no version */
-/* Write a time as RFC 3339 in UTC, or null for 0. */
+/* A time as RFC 3339 in UTC, in the arena; empty for 0. */
+struct str coordinator_time(struct arena *a, int64_t ms);
+/* Write it, or null for 0. */
 void coordinator_put_time(struct json_writer *w, struct str key, int64_t ms);
 
 #endif

@@ -102,7 +102,8 @@ bool coordinator_verify(struct coordinator *co, const struct verify_request *r,
 
     if (!check(co, r, err))
         return false;
-    buf_printf(&who, "the engine, or a server with rows of %" STR_FMT, STR_ARG(r->table));
+    buf_printf(&who, "the engine, the store, or a server with rows of %" STR_FMT,
+               STR_ARG(r->table));
 
     struct errand *e = errand_new(who.ptr, sizeof(struct question));
 

@@ -34,11 +34,14 @@ void coordinator_put_cluster(struct json_writer *w, const struct cluster_view *v
 }
 
 /* fix: unless the message has one. */
-static void add(struct doctor_list *l, struct doctor_check c, const char *fix)
+static void add(const struct cluster_view *v, struct doctor_list *l, struct doctor_check c,
+                const char *fix)
 {
     const struct str own = fix_split(&c.message);
 
     c.group = STR("cluster");
+    if (str_equal(c.id, STR("cluster.reach")))
+        c.since = coordinator_time(l->arena, wall_of(v->since_ms));
     c.fix = own.len > 0 ? own : str_from(fix);
     doctor_add(l, &c);
 }
@@ -48,7 +51,7 @@ static void check_reach(const struct cluster_view *v, struct doctor_list *l)
     const char *trouble = v->trouble.msg;
 
     if (!v->is_connected)
-        add(l,
+        add(v, l,
             (struct doctor_check){
                 .id = STR("cluster.reach"),
                 .status = DOCTOR_FAIL,
@@ -57,7 +60,7 @@ static void check_reach(const struct cluster_view *v, struct doctor_list *l)
                 .why = STR("this node works on no topic until the coordination answers")},
             "start the ZooKeeper servers of `coordination`, or correct the setting");
     else if (trouble[0] != '\0')
-        add(l,
+        add(v, l,
             (struct doctor_check){
                 .id = STR("cluster.reach"),
                 .status = DOCTOR_FAIL,
@@ -75,11 +78,12 @@ static void check_normal(const struct cluster_view *v, struct doctor_list *l)
         buf_append(&message, STR("normal, "));
         human_count(&message, v->live.n);
         buf_append(&message, v->live.n == 1 ? STR(" node") : STR(" nodes"));
-        add(l, (struct doctor_check){.id = STR("cluster.normal"), .message = buf_str(&message)},
+        add(v, l,
+            (struct doctor_check){.id = STR("cluster.normal"), .message = buf_str(&message)},
             "");
     } else if (v->is_connected) {
         buf_append(&message, v->waits.len > 0 ? buf_str(&v->waits) : STR("is not normal yet"));
-        add(l,
+        add(v, l,
             (struct doctor_check){
                 .id = STR("cluster.normal"),
                 .status = v->is_normal ? DOCTOR_FAIL : DOCTOR_WARN,
@@ -95,7 +99,7 @@ static void check_normal(const struct cluster_view *v, struct doctor_list *l)
 static void check_rights(const struct cluster_view *v, struct doctor_list *l)
 {
     if (v->is_open_to_all)
-        add(l,
+        add(v, l,
             (struct doctor_check){
                 .id = STR("cluster.rights"),
                 .status = DOCTOR_WARN,
@@ -114,7 +118,7 @@ static void check_timeout(const struct cluster_view *v, struct doctor_list *l)
     human_seconds(&message, v->timeout_ms / 1000.0);
     buf_append(&message, STR(", and coordination_timeout is "));
     human_seconds(&message, v->asked_ms / 1000.0);
-    add(l,
+    add(v, l,
         (struct doctor_check){
             .id = STR("cluster.timeout"),
             .status = DOCTOR_WARN,

@@ -109,7 +109,6 @@ static void add_counts(void *ctx, const char *index, const struct index_counts *
 void coordinator_look_at_kept(struct coordinator *co, struct coordinator_view *v)
 {
     v->engine = engine_watch_heard(co->engine_watch);
-    v->store = store_watch_heard(co->store_watch);
     v->stored = store_watch_copy(co->store_watch);
     for (size_t i = 0; i < v->definitions->n_topics; i++)
         look_at_kept_topic(v->stored, &v->topics[i]);

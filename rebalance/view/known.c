@@ -53,7 +53,7 @@ static void add_well(struct doctor_list *l, const struct coordinator_view *v,
 /* A server that is away fails the doctor's own check too. */
 static enum doctor_status status_of(const struct topic_view *t)
 {
-    const bool follows = t->runs && t->status.source.state == SOURCE_RUNNING;
+    const bool follows = t->runs && strcmp(t->is.state, "running") == 0;
 
     return t->is.is_bad || !follows ? DOCTOR_FAIL : DOCTOR_WARN;
 }
@@ -61,14 +61,15 @@ static enum doctor_status status_of(const struct topic_view *t)
 static void check_topic(const struct coordinator_view *v, const struct topic_view *t,
                         struct doctor_list *l)
 {
-    if (t->is.reason.len > 0)
+    if (t->is.reason.len > 0 && !t->is.is_of_all)
         add(l, "topic", t->d->name,
             &(struct doctor_check){.id = STR("topic.runs"),
                                    .status = status_of(t),
                                    .message = t->is.reason,
                                    .why = STR("Millrace follows nothing on this server "
                                               "meanwhile"),
-                                   .fix = t->is.fix});
+                                   .fix = t->is.fix,
+                                   .since = t->is.since});
     else if (t->runs)
         add_well(l, v, t);
     for (size_t i = 0; i < t->n_warnings; i++)
@@ -109,7 +110,8 @@ static void check_condition(const struct table_view *t, struct doctor_list *l)
                                    .status = t->is.is_bad ? DOCTOR_FAIL : DOCTOR_WARN,
                                    .message = t->is.reason,
                                    .why = meaning(t),
-                                   .fix = t->is.fix});
+                                   .fix = t->is.fix,
+                                   .since = t->is.since});
 }
 
 static void check_build(const struct table_view *t, struct doctor_list *l)
@@ -373,15 +375,24 @@ void coordinator_check_known(const struct coordinator_view *v, struct doctor_lis
 
 /* ---- the engine and the store, as of their last answer ---- */
 
+static struct str fix_of_engine(const struct engine_heard *heard)
+{
+    if (heard->is.is_silent)
+        return STR(DOCTOR_FIX_SEARCH_HANGS);
+    return heard->is_unreachable ? STR(DOCTOR_FIX_SEARCH) : STR("millrace doctor says more");
+}
+
 static void check_engine(const struct engine_heard *heard, struct doctor_list *l)
 {
     if (heard->is.is_away)
-        doctor_add(l, &(struct doctor_check){.id = STR("search.reach"),
-                                             .group = STR("search engine"),
-                                             .status = DOCTOR_FAIL,
-                                             .message = str_from(heard->is.why.msg),
-                                             .why = STR(DOCTOR_WHY_SEARCH),
-                                             .fix = STR("millrace doctor says more")});
+        doctor_add(
+            l, &(struct doctor_check){.id = STR("search.reach"),
+                                      .group = STR("search engine"),
+                                      .status = DOCTOR_FAIL,
+                                      .message = str_from(heard->is.why.msg),
+                                      .why = STR(DOCTOR_WHY_SEARCH),
+                                      .fix = fix_of_engine(heard),
+                                      .since = coordinator_time(l->arena, heard->is.at_ms)});
     else if (heard->health[0] != '\0') {
         const bool red = strcmp(heard->health, "red") == 0;
 
@@ -413,15 +424,40 @@ static void check_address(const struct address_view *a, struct doctor_list *l)
     buf_free(&message);
 }
 
-static void check_store(const struct heard *heard, struct doctor_list *l)
+/* The first topic of this node whose position the store does not take; NULL: it takes all. */
+static const struct topic_view *refused_by_store(const struct coordinator_view *v)
 {
-    if (heard->is_away)
-        doctor_add(l, &(struct doctor_check){.id = STR("store.write"),
-                                             .group = STR("store"),
-                                             .status = DOCTOR_FAIL,
-                                             .message = str_from(heard->why.msg),
-                                             .why = STR(DOCTOR_WHY_STORE),
-                                             .fix = STR("millrace doctor says more")});
+    for (size_t i = 0; i < v->definitions->n_topics; i++)
+        if (v->topics[i].runs && v->topics[i].status.save_error.kind != ERR_NONE)
+            return &v->topics[i];
+    return NULL;
+}
+
+/* A store that answers may still take nothing: it is read-only, or its disk is full. */
+static void check_store(const struct coordinator_view *v, struct doctor_list *l)
+{
+    const struct heard *heard = &v->store;
+    const struct topic_view *refused = refused_by_store(v);
+
+    if (!heard->is_away && refused != NULL)
+        doctor_add(l, &(struct doctor_check){
+                          .id = STR("store.write"),
+                          .group = STR("store"),
+                          .status = DOCTOR_FAIL,
+                          .message = str_from(refused->status.save_error.msg),
+                          .why = STR(DOCTOR_WHY_STORE),
+                          .fix = STR("let it take writes again: " DOCTOR_FIX_STORE),
+                          .since = coordinator_time(l->arena, refused->status.save_failed_ms)});
+    else if (heard->is_away)
+        doctor_add(l,
+                   &(struct doctor_check){.id = STR("store.write"),
+                                          .group = STR("store"),
+                                          .status = DOCTOR_FAIL,
+                                          .message = str_from(heard->why.msg),
+                                          .why = STR(DOCTOR_WHY_STORE),
+                                          .fix = heard->is_silent ? STR(DOCTOR_FIX_STORE_HANGS)
+                                                                  : STR(DOCTOR_FIX_STORE),
+                                          .since = coordinator_time(l->arena, heard->at_ms)});
 }
 
 static void check_dead_letters(const struct table_view *t, bool full, struct doctor_list *l)
@@ -463,7 +499,7 @@ bool coordinator_judge(const struct coordinator *co, const struct coordinator_vi
     check_engine(&v->engine, l);
     for (size_t i = 0; !v->engine.is.is_away && address_set_next(addresses, &i, &a);)
         check_address(&a, l);
-    check_store(&v->store, l);
+    check_store(v, l);
     coordinator_check_alarms(co, l);
     for (size_t i = 0; i < v->definitions->n_tables; i++)
         dead += v->tables[i].dead;

@@ -3,6 +3,7 @@ libmillrace_a_SOURCES += \
 	%D%/away.c %D%/away.h \
 	%D%/build_view.c %D%/build_view.h \
 	%D%/cluster.c %D%/cluster.h \
+	%D%/condition.h \
 	%D%/fan_out.c %D%/fan_out.h \
 	%D%/glance.h \
 	%D%/kept.c \

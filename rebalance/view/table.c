@@ -110,6 +110,14 @@ static void append_doubt(const struct coordinator_view *v, struct table_view *t,
     problems_free(problems);
 }
 
+/* Since when it is stopped or held; 0: it is not. */
+static int64_t bad_since_ms(const struct coordinator_view *v, const struct index_facts *f)
+{
+    if (f->stop != NULL)
+        return f->stop->at_ms;
+    return f->is_held ? v->now_ms - (clock_mono_ms() - f->held.is.since_ms) : 0;
+}
+
 /* Set the condition: its reason, and the fix or what happens automatically. */
 static void look_at_condition(struct coordinator *co, struct coordinator_view *v,
                               struct table_view *t, const struct index_facts *f)
@@ -155,7 +163,8 @@ static void look_at_condition(struct coordinator *co, struct coordinator_view *v
                                .is_bad = f->stop != NULL || f->is_held || f->pause != NULL ||
                                          (f->astray != NULL && f->astray->mend == MEND_NONE),
                                .reason = arena_copy(v->arena, reason),
-                               .fix = arena_copy(v->arena, buf_str(&fix))};
+                               .fix = arena_copy(v->arena, buf_str(&fix)),
+                               .since = coordinator_time(v->arena, bad_since_ms(v, f))};
     buf_free(&fix);
     buf_free(&away);
     buf_free(&doubt);

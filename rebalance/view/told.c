@@ -40,12 +40,15 @@ static struct condition condition_of(struct arena *a, struct str json,
                                      const struct told_topic *told)
 {
     struct condition is = {.reason = text_of(a, json, "/reason"),
-                           .fix = text_of(a, json, "/fix")};
+                           .fix = text_of(a, json, "/fix"),
+                           .since = text_of(a, json, "/since")};
     const struct str state = text_of(a, json, "/state");
 
     if (told->moves)
         return (struct condition){.state = "moving", .reason = STR(""), .fix = STR("")};
     is.state = told->is_old || state.len == 0 ? "unknown" : state.ptr;
+    if (told->is_old)
+        is.since = coordinator_time(a, told->at_ms);
     return is;
 }
 
@@ -253,7 +256,8 @@ static enum doctor_status status_of(struct str word)
     return DOCTOR_FAIL;
 }
 
-static void add_checks(struct str body, struct doctor_list *l)
+/* Of old news, what was well is not known to be well. */
+static void add_checks(struct str body, bool is_old, struct doctor_list *l)
 {
     struct json_reader r;
     struct str list, c;
@@ -263,13 +267,15 @@ static void add_checks(struct str body, struct doctor_list *l)
     json_reader_init(&r, list);
     if (json_enter_array(&r))
         while (json_next_element(&r) && json_read_raw(&r, &c))
-            doctor_add(
-                l, &(struct doctor_check){.id = text_of(l->arena, c, "/id"),
-                                          .group = text_of(l->arena, c, "/group"),
-                                          .status = status_of(text_of(l->arena, c, "/status")),
-                                          .message = text_of(l->arena, c, "/message"),
-                                          .why = text_of(l->arena, c, "/why"),
-                                          .fix = text_of(l->arena, c, "/fix")});
+            if (!is_old || status_of(text_of(l->arena, c, "/status")) != DOCTOR_OK)
+                doctor_add(l, &(struct doctor_check){
+                                  .id = text_of(l->arena, c, "/id"),
+                                  .group = text_of(l->arena, c, "/group"),
+                                  .status = status_of(text_of(l->arena, c, "/status")),
+                                  .message = text_of(l->arena, c, "/message"),
+                                  .why = text_of(l->arena, c, "/why"),
+                                  .fix = text_of(l->arena, c, "/fix"),
+                                  .since = text_of(l->arena, c, "/since")});
 }
 
 /* Who has it, and when somebody told of it. */
@@ -309,7 +315,7 @@ void coordinator_check_told(const struct coordinator_view *v, const struct topic
     if (t->told.moves) {
         put_move(v, &t->told, &message);
     } else {
-        add_checks(t->told.body, l);
+        add_checks(t->told.body, t->told.is_old, l);
         put_news(v, &t->told, &message);
     }
     buf_printf(&group, "topic %" STR_FMT, STR_ARG(t->d->name));

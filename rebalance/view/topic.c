@@ -12,9 +12,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define PREPARED_LONG_MS 60000
 #define SILENT_MS        10000 /* the server is asked for its log's end every second */
+#define CONNECT_MS       2000  /* a server that takes longer to let us in hangs */
 
 /* What a warning is about. */
 static const struct checked_table {
@@ -24,7 +26,6 @@ static const struct checked_table {
                "rebuilt"},
   prepared = {"mysql.xa_prepared", "after a restart Millrace reads the log again from there, "
                                    "which fails once the server has purged it"},
-  silent = {"topic.silent", "changes committed since may not be delivered"},
   position = {"topic.position", "after a restart Millrace repeats work"},
   days = {"topic.day_zone", "millrace replay cannot read a day of it again"},
   gtid = {"topic.gtid",
@@ -80,27 +81,10 @@ static void warn_of_prepared(struct coordinator_view *v, struct topic_view *t)
          s->prepared.oldest, age_ms / 1000, s->prepared.n, s->file, s->offset);
 }
 
-static void warn_of_silence(struct coordinator_view *v, struct topic_view *t)
-{
-    const struct pipeline_status *s = &t->status;
-    struct buf since = {0};
-
-    if (s->source.state != SOURCE_RUNNING || s->asked_ms == 0 ||
-        v->now_ms - s->asked_ms < SILENT_MS)
-        return;
-    human_time(&since, s->asked_ms);
-    warn(v, t, &silent,
-         "the server has not said since %s where its log ends, so the lag shown is an upper "
-         "bound; fix: check whether the server answers",
-         since.ptr);
-    buf_free(&since);
-}
-
 void coordinator_warn_of_topic(struct coordinator_view *v, struct topic_view *t)
 {
     warn_of_retention(v, t);
     warn_of_prepared(v, t);
-    warn_of_silence(v, t);
     if (t->status.save_error.kind != ERR_NONE)
         warn(v, t, &position, "%s", t->status.save_error.msg);
     if (t->status.no_days.kind != ERR_NONE)
@@ -110,6 +94,83 @@ void coordinator_warn_of_topic(struct coordinator_view *v, struct topic_view *t)
              "the server has no GTIDs: re-reads wait for locks of changed "
              "rows, or a settle delay, instead of an exact position; "
              "fix: gtid_mode=ON");
+}
+
+/* When the server last answered; 0: not known, or it answers. */
+static int64_t silent_since_ms(const struct pipeline_status *s)
+{
+    if (s->source.since_ms != 0 && (s->asked_ms == 0 || s->asked_ms > s->source.since_ms))
+        return s->source.since_ms;
+    return s->asked_ms;
+}
+
+/* Whether it hangs: it has neither failed nor answered.  Who waits for the store asks nobody.
+ */
+static bool hangs(const struct coordinator_view *v, const struct pipeline_status *s)
+{
+    if (s->source.state == SOURCE_CONNECTING)
+        return v->now_ms - s->source.since_ms >= CONNECT_MS;
+    return s->source.state == SOURCE_RUNNING && s->asked_ms != 0 && !v->store.is_away &&
+           v->now_ms - s->asked_ms >= SILENT_MS;
+}
+
+/* A topic whose server hangs is not `running`, though its connection is still there. */
+static void look_at_silence(const struct coordinator_view *v, struct topic_view *t)
+{
+    const int64_t since_ms = silent_since_ms(&t->status);
+    struct buf reason = {0};
+
+    if (t->status.source.state != SOURCE_RUNNING || hangs(v, &t->status))
+        t->is.since = coordinator_time(v->arena, since_ms);
+    if (t->is.reason.len > 0 && t->is.fix.len == 0 && t->is.since.len > 0)
+        t->is.fix = STR("see that the server runs and can be reached; Millrace tries again by "
+                        "itself");
+    if (t->is.reason.len > 0 || !hangs(v, &t->status))
+        return;
+    buf_printf(&reason, "%" STR_FMT " has not answered since ", STR_ARG(t->d->server.address));
+    human_time(&reason, since_ms);
+    if (t->status.source.state == SOURCE_RUNNING)
+        t->is.state = "waiting";
+    t->is.reason = arena_copy(v->arena, buf_str(&reason));
+    t->is.fix = STR("find out why the server hangs, or correct the topic's address; Millrace "
+                    "goes on by itself once it answers");
+    buf_free(&reason);
+}
+
+static bool has_index(const struct coordinator_view *v, const struct topic_view *t)
+{
+    for (size_t i = 0; i < v->definitions->n_tables; i++)
+        if (str_equal(v->tables[i].topic, t->d->name) &&
+            (v->tables[i].available != NULL || v->tables[i].changing != NULL))
+            return true;
+    return false;
+}
+
+static void look_at_engine(const struct coordinator_view *v, struct topic_view *t)
+{
+    struct buf reason = {0};
+
+    if (t->told.is_others || strcmp(t->is.state, "running") != 0 || t->is.reason.len > 0 ||
+        !has_index(v, t))
+        return;
+    buf_append(&reason, STR("its changes wait: the search engine has not answered"));
+    if (v->engine.is.at_ms != 0) {
+        buf_append(&reason, STR(" since "));
+        human_time(&reason, v->engine.is.at_ms);
+    }
+    t->is = (struct condition){.state = "waiting",
+                               .is_of_all = true,
+                               .reason = arena_copy(v->arena, buf_str(&reason)),
+                               .fix = STR("start the search engine; Millrace goes on by itself "
+                                          "once it answers"),
+                               .since = coordinator_time(v->arena, v->engine.is.at_ms)};
+    buf_free(&reason);
+}
+
+void coordinator_look_at_waits(struct coordinator_view *v)
+{
+    for (size_t i = 0; v->engine.is_unreachable && i < v->definitions->n_topics; i++)
+        look_at_engine(v, &v->topics[i]);
 }
 
 static void look_at_running(struct coordinator_view *v, struct topic_view *t,
@@ -131,6 +192,7 @@ static void look_at_running(struct coordinator_view *v, struct topic_view *t,
         .fix = moves ? STR("Millrace retries by itself")
                      : arena_copy(v->arena, str_from(t->status.source.fix)),
     };
+    look_at_silence(v, t);
     t->lag = t->status.lag;
     coordinator_warn_of_topic(v, t);
 }

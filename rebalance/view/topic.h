@@ -12,6 +12,8 @@ struct topic_view;
 
 /* Whether the lag exceeds half of the server's log retention. */
 bool coordinator_lag_threatens(const struct pipeline_status *s, int64_t now_ms);
+/* Whether topics that are followed can deliver: once the view knows of the engine. */
+void coordinator_look_at_waits(struct coordinator_view *v);
 /* Add the warnings of a topic that runs, whose status the view has. */
 void coordinator_warn_of_topic(struct coordinator_view *v, struct topic_view *t);
 

@@ -5,6 +5,7 @@
 #include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/view/glance.h"
+#include "rebalance/view/topic.h"
 #include "rebalance/watch/findings.h"
 #include "src/base/clock.h"
 #include "src/base/mem.h"
@@ -93,6 +94,7 @@ static struct coordinator_view *make(struct coordinator *co, const struct topics
     v->catalogue = coordinator_catalogue(co);
     v->now_ms = clock_wall_ms();
     v->is_glance = is_glance;
+    v->store = store_watch_heard(co->store_watch);
     v->verify_within_ms = co->opt.verify_within_ms;
     memcpy(v->expect_ms, co->opt.expect_ms, sizeof(v->expect_ms));
     if (!is_glance && coordinator_is_shared(co) && co->delivery != NULL) {
@@ -107,6 +109,7 @@ static struct coordinator_view *make(struct coordinator *co, const struct topics
     lock_release(&co->topics->lock);
     if (!is_glance) {
         coordinator_look_at_kept(co, v);
+        coordinator_look_at_waits(v);
         coordinator_look_at_told(co, v, at == NULL);
     }
     join_lags(v);

@@ -12,20 +12,13 @@
 #include "rebalance/state/parts.h"
 #include "rebalance/verify/compared.h"
 #include "rebalance/view/build_view.h"
+#include "rebalance/view/condition.h"
 #include "rebalance/view/table_trees.h"
 #include "rebalance/view/told.h"
 #include "rebalance/watch/engine_watch.h"
 #include "sync/pipeline/pipeline.h"
 
 #include <stdint.h>
-
-/* The state of a topic or table, and what to do about it. */
-struct condition {
-    const char *state;
-    bool is_bad;       /* a person must act, or searches miss its changes */
-    struct str reason; /* empty: all is well */
-    struct str fix;    /* or what happens automatically */
-};
 
 #define TOPIC_WARNINGS 6
 struct topic_warning {

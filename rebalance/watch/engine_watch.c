@@ -149,6 +149,7 @@ struct engine_heard engine_watch_heard(struct engine_watch *w)
 
     lock_acquire(&w->lock);
     h.is = watch_heard(&w->watch, clock_mono_ms());
+    h.is_unreachable = h.is.is_away;
     if (!h.is.is_away && w->refused.kind != ERR_NONE) {
         h.is.is_away = true;
         h.is.why = w->refused;

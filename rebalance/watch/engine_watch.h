@@ -42,7 +42,9 @@ void engine_watch_want(struct engine_watch *w);
 
 struct engine_heard {
     struct heard is;
-    char health[24]; /* the last health, "green"; empty: never answered */
+    bool
+        is_unreachable; /* away because nobody answers, or to nobody: it takes nothing either */
+    char health[24];    /* the last health, "green"; empty: never answered */
 };
 struct engine_heard engine_watch_heard(struct engine_watch *w);
 

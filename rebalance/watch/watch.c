@@ -6,6 +6,7 @@
 
 #define WANTED_MS 1000  /* pause between rounds while somebody looks ... */
 #define PART      4     /* ... or so many times the last round's duration, if longer */
+#define AWAY_MS   5000  /* likewise, at most, while the server is away: it may be back */
 #define IDLE_MS   30000 /* pause while nobody looks */
 #define SLOW_MS   2000  /* a server silent for longer is away */
 
@@ -13,7 +14,8 @@ int64_t watch_due_in_ms(const struct watch *w, int64_t now_ms)
 {
     const int64_t took_ms = w->ended_ms - w->began_ms;
     const int64_t wanted_ms = took_ms * PART > WANTED_MS ? took_ms * PART : WANTED_MS;
-    const int64_t pause_ms = w->is_wanted && wanted_ms < IDLE_MS ? wanted_ms : IDLE_MS;
+    const int64_t most_ms = w->is_wanted && w->why.kind != ERR_NONE ? AWAY_MS : IDLE_MS;
+    const int64_t pause_ms = w->is_wanted && wanted_ms < most_ms ? wanted_ms : most_ms;
     const int64_t left_ms = w->ended_ms + pause_ms - now_ms;
 
     return w->began_ms == 0 || left_ms < 0 ? 0 : left_ms;

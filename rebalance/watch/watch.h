@@ -35,7 +35,7 @@ struct heard {
 
 /*
  * In how many ms the next round is due; 0: now. While somebody looks, rounds take at most a
- * fifth of the time.
+ * fifth of the time, and a server that is away is asked again after five seconds at most.
  */
 int64_t watch_due_in_ms(const struct watch *w, int64_t now_ms);
 void watch_begin(struct watch *w, int64_t now_ms); /* a round begins */

@@ -308,7 +308,8 @@ static int wait_for_topic(struct session *s, struct str answer)
     read_into(&m.topic, answer, "/topic");
     read_into(&m.to, answer, "/node");
     while ((code = ask(s, "/api/v1/status", &status)) == EXIT_DONE &&
-           look(&m, buf_str(&status)) && !(is_in(&m, "running") && is_there(&m))) {
+           look(&m, buf_str(&status)) &&
+           !((is_in(&m, "running") || is_in(&m, "waiting")) && is_there(&m))) {
         if (clock_mono_ms() - began_ms >= limit_of(&m)) {
             code = refuse(&m);
             break;

@@ -66,6 +66,7 @@ struct saver {
     uint64_t end_file, end_offset; /* where the server's log ended when first asked; file 0: not
                                       asked yet */
     struct err error;
+    int64_t failed_ms; /* wall time of the first of the saves that failed one after another */
 };
 
 struct saver *saver_new(const struct saver_options *opt)
@@ -176,6 +177,9 @@ static void take_snapshot(struct saver *s, struct snapshot *snap)
 static void keep_error(struct saver *s, const struct err *err)
 {
     lock_acquire(&s->lock);
+    s->failed_ms = err->kind == ERR_NONE ? 0
+                   : s->failed_ms != 0   ? s->failed_ms
+                                         : clock_wall_ms();
     s->error = *err;
     lock_release(&s->lock);
 }
@@ -537,6 +541,7 @@ static void look(struct saver *s, bool by_itself, struct saver_status *out)
         .bytes_known = lag_is_fresh(&facts),
         .asked_ms = s->asked_ms,
         .error = s->error,
+        .failed_ms = s->failed_ms,
     };
     if (s->base[0] != '\0' && s->safe.file_number != 0)
         snprintf(out->file, sizeof(out->file), "%s.%06u", s->base, s->safe.file_number);

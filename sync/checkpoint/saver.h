@@ -93,8 +93,9 @@ struct saver_status {
     struct lag lag;
     uint64_t lag_bytes; /* of the server's log after what is done */
     bool bytes_known;
-    int64_t asked_ms; /* wall time of the server's report; 0 for never */
-    struct err error; /* of the last save */
+    int64_t asked_ms;  /* wall time of the server's report; 0 for never */
+    struct err error;  /* of the last save */
+    int64_t failed_ms; /* wall time: since when none worked; 0: the last one did */
 };
 void saver_status(struct saver *s, struct saver_status *out);
 /* The same, and wakes nobody: of a log at rest, what the last look found. */

@@ -251,6 +251,7 @@ struct pipeline_status {
     uint64_t changes_read, changes_done[N_OUTCOMES];
     uint64_t rows_unrooted; /* left out of a join: no known parent or root */
     struct err save_error;  /* ERR_NONE if the last save worked */
+    int64_t save_failed_ms; /* wall time: since when none worked; 0: the last one did */
     struct err no_days;     /* why its midnights are not kept; ERR_NONE: they are */
 };
 void pipeline_status(struct pipeline *p, struct pipeline_status *out);

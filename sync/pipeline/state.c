@@ -296,6 +296,7 @@ static void put_status(struct pipeline *p, const struct saver_status *from,
         .gone_stay = cascades_stay(p->cascades, STR("")),
         .changes_read = __atomic_load_n(&c->read, __ATOMIC_RELAXED),
         .save_error = saved.error,
+        .save_failed_ms = saved.failed_ms,
         .no_days = p->no_days,
     };
     out->rows_unrooted = progress_unrooted(p->progress) + out->reread.rootless;

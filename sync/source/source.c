@@ -4,6 +4,7 @@
 
 #include "src/base/backoff.h"
 #include "src/base/buf.h"
+#include "src/base/clock.h"
 #include "src/base/failpoint.h"
 #include "src/base/lock.h"
 #include "src/base/log.h"
@@ -106,11 +107,32 @@ struct source_status source_status(struct source *s)
     return copy;
 }
 
+static void change_state(struct source *s, enum source_state state) NEEDS(s->lock)
+{
+    s->status.state = state;
+    if (state == SOURCE_RUNNING)
+        s->status.since_ms = 0;
+    else if (s->status.since_ms == 0)
+        s->status.since_ms = clock_wall_ms();
+}
+
+/* A try that hangs says nothing: until it ends, people see why the last one failed. */
+static void set_connecting(struct source *s)
+{
+    lock_acquire(&s->lock);
+    if (s->status.state != SOURCE_WAITING) {
+        s->status.why = (struct err){0};
+        s->status.fix[0] = '\0';
+    }
+    change_state(s, SOURCE_CONNECTING);
+    lock_release(&s->lock);
+}
+
 static void set_state(struct source *s, enum source_state state, const struct err *why,
                       const char *fix)
 {
     lock_acquire(&s->lock);
-    s->status.state = state;
+    change_state(s, state);
     s->status.why = why != NULL ? *why : (struct err){0};
     snprintf(s->status.fix, sizeof(s->status.fix), "%s", fix != NULL ? fix : "");
     lock_release(&s->lock);
@@ -453,7 +475,7 @@ static void *source_main(void *arg)
 
         if (!s->opt.where(s->opt.ctx, &start))
             break;
-        set_state(s, SOURCE_CONNECTING, NULL, NULL);
+        set_connecting(s);
 
         const uint64_t before = s->events;
         const bool ended = follow(s, &start, &err);

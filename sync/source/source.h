@@ -49,8 +49,10 @@ struct source_status {
     enum source_state state;
     struct server_info server; /* from the last connect */
     bool server_known;
-    struct err why; /* set for WAITING and FAILED; ERR_NONE otherwise */
+    /* Set for WAITING and FAILED, and for CONNECTING if the last try failed; else ERR_NONE. */
+    struct err why;
     char fix[320];
+    int64_t since_ms; /* wall time: since when it is not RUNNING; 0: it is */
     uint64_t reconnects;
     uint64_t events, bytes;
 };

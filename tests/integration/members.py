@@ -316,7 +316,7 @@ class Members:
             if node.process is None or node.process.poll() is not None or is_stopped(node.process.pid):
                 continue
             for topic in node.status(ok=(0, 1))["topics"]:
-                if topic["state"] == "running" and topic["told_ms"] == 0:
+                if topic["state"] in ("running", "waiting") and topic["told_ms"] == 0:
                     owners.setdefault(topic["name"], []).append(node.config["node_name"])
         return owners
 

@@ -48,6 +48,19 @@ static void who_takes_long_to_answer_is_asked_a_fifth_of_the_time_at_most(void *
     assert_int_equal(watch_due_in_ms(&w, NOW + 10000), 0);
 }
 
+static void who_is_away_is_asked_again_soon_however_long_the_question_took(void **state)
+{
+    struct watch w = {.who = "the store"};
+
+    (void)state;
+    watch_begin(&w, NOW);
+    watch_answer(&w, 77, &(struct err){.kind = ERR_RETRY});
+    watch_end(&w, NOW + 30000);
+    assert_int_equal(watch_due_in_ms(&w, NOW + 30000), 30000);
+    w.is_wanted = true;
+    assert_int_equal(watch_due_in_ms(&w, NOW + 30000), 5000);
+}
+
 static void who_does_not_answer_is_away_and_what_he_said_last_has_its_time(void **state)
 {
     struct watch w = {.who = "the store"};
@@ -93,6 +106,7 @@ int main(void)
         cmocka_unit_test(who_was_never_asked_is_asked_at_once_and_is_not_away),
         cmocka_unit_test(who_is_looked_at_is_asked_each_second_and_else_now_and_then),
         cmocka_unit_test(who_takes_long_to_answer_is_asked_a_fifth_of_the_time_at_most),
+        cmocka_unit_test(who_is_away_is_asked_again_soon_however_long_the_question_took),
         cmocka_unit_test(who_does_not_answer_is_away_and_what_he_said_last_has_its_time),
         cmocka_unit_test(a_question_that_failed_says_why_until_the_next_one_is_answered),
     };

@@ -143,6 +143,7 @@ static void add_check(struct troubles *t, const cJSON *check)
     html_text(b, text_of(check, "group"));
     buf_append(b, STR("</strong> "));
     html_text(b, text_of(check, "message"));
+    add_line(b, "Since: ", text_of(check, "since"));
     add_line(b, "Why it matters: ", text_of(check, "why"));
     add_line(b, "Way out: ", text_of(check, "fix"));
     buf_append(b, STR("</div>"));

@@ -37,6 +37,7 @@ static void view_check(struct buf *out, struct render_style style, struct str ch
     put_part(out, check, ": ", "/message", "\n");
     if (ok)
         return;
+    put_part(out, check, "      since: ", "/since", "\n");
     put_part(out, check, "      why: ", "/why", "\n");
     put_part(out, check, "      fix: ", "/fix", "\n");
 }

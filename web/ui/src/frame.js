@@ -1,4 +1,5 @@
 /* What is around every screen: navigation, whether the page is live, language, theme, and who looks. */
+import { useErrorBoundary } from "preact/hooks";
 import { html } from "./html.js";
 import { SCREENS, screenOf } from "./sitemap.js";
 import { route } from "./route.js";
@@ -71,11 +72,18 @@ function Navigation() {
   </nav>`;
 }
 
+/* A fault of one screen's code leaves the others, and what is around them. */
+function Guarded({ children }) {
+  const [fault, again] = useErrorBoundary((e) => console.error(e));
+  if (!fault) return children;
+  return html`<h1 tabindex="-1">${t("nav.fault")}</h1><${Problem} of=${{ code: "page-fault", detail: String(fault), fix: t("nav.fault.fix"), errors: [] }} again=${again} />`;
+}
+
 function Screen() {
   const { parts } = route.value;
   const screen = screenOf(parts);
   if (!screen) return html`<h1 tabindex="-1">${t("unknown_screen")}</h1><p><a href="#/overview">${t("nav.overview")}</a></p>`;
-  return html`<${screen} parts=${parts} key=${`${me.value.who} ${parts.join("/")}`} />`;
+  return html`<${Guarded} key=${`${me.value.who} ${parts.join("/")}`}><${screen} parts=${parts} /></${Guarded}>`;
 }
 
 function Content() {

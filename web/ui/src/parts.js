@@ -1,7 +1,8 @@
 /* Small parts of screens: states, times, problems, and the five states that a screen can be in. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { html } from "./html.js";
-import { lookOf, SIGNS } from "./state.js";
+import { lookOf, SIGNS, worst } from "./state.js";
+import { status } from "./stream.js";
 import { ago, time, span } from "./format.js";
 import { second } from "./clock.js";
 import { has, t } from "./text.js";
@@ -13,6 +14,22 @@ export function State({ of, word, title }) {
   const look = lookOf(of);
   const name = word ?? (has(`state.${of}`) ? t(`state.${of}`) : (of ?? t("state.unknown")));
   return html`<span class="state ${look}" title=${title}><span aria-hidden="true">${SIGNS[look]}</span> ${name}</span>`;
+}
+
+/* Since when something is so; nothing if nobody knows. */
+export const Since = ({ at }) => at && html` <span class="soft">${t("since", { time: time(at) })} (<${Ago} at=${at} />)</span>`;
+
+/* A topic's state, and since when it does not go on. */
+export const TopicState = ({ of }) => html`<${State} of=${of.state} title=${of.reason} /><${Since} at=${of.since} />`;
+
+/* A table's state.  What its topic's is stands beside it, unless that goes on: nothing of the table does, either. */
+export function TableState({ of }) {
+  const topic = (status.value?.topics ?? []).find((x) => x.name === of.topic);
+  const stands = topic && topic.state !== "running" && of.state !== topic.state;
+  if (!stands) return html`<${TopicState} of=${of} />`;
+  const [own, its] = [of, topic].map((x) => (has(`state.${x.state}`) ? t(`state.${x.state}`) : x.state));
+  const look = worst([of.state, topic.state]);
+  return html`<${State} of=${lookOf(of.state) === look ? of.state : topic.state} word=${t("state.of_topic", { own, its })} title=${of.reason || topic.reason} /><${Since} at=${topic.since} />`;
 }
 
 export function Ago({ at }) {

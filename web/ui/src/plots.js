@@ -31,7 +31,7 @@ function Drawing({ name, times, series, write }) {
     let drawn = null;
     let gone = false;
     import("./plot.js").then(({ draw }) => {
-      if (!gone) drawn = draw(place.current, { name, times, series, write });
+      if (!gone && place.current) drawn = draw(place.current, { name, times, series, write });
     });
     return () => {
       gone = true;

@@ -46,6 +46,7 @@ export const LOOKS = {
   astray: "bad",
   down: "bad",
   red: "bad",
+  unreachable: "bad",
   different: "bad",
   error: "bad",
   not_replayed: "bad",

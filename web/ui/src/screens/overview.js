@@ -5,7 +5,7 @@ import { link } from "../route.js";
 import { status, line } from "../stream.js";
 import { overall, worst } from "../state.js";
 import { number, rate, span, UNKNOWN } from "../format.js";
-import { Ago, Card, Empty, Heading, Loaded, State } from "../parts.js";
+import { Ago, Card, Empty, Heading, Loaded, Since, State, TopicState } from "../parts.js";
 import { checkTitle, checkLink } from "../checks.js";
 import { Table } from "../table.js";
 import { Plots } from "../plots.js";
@@ -15,6 +15,16 @@ import { hasRole } from "../session.js";
 const sum = (list, of) => list.reduce((n, x) => n + (of(x) ?? 0), 0);
 const most = (list) => list.reduce((a, b) => ((b.lag_seconds ?? -1) > (a?.lag_seconds ?? -1) ? b : a), undefined);
 
+/* Which nodes live is known only while ZooKeeper answers. */
+const NODE_LOOKS = { lives: "up", "shut down": "created", gone: "lost" };
+
+function NodesCard({ cluster, nodes }) {
+  const live = nodes.filter((n) => n.state === "lives").length;
+  const states = nodes.map((n) => NODE_LOOKS[n.state] ?? n.state);
+  return html`<${Card} name=${t("overview.nodes")} value=${cluster.connected ? `${number(live)} / ${number(nodes.length)}` : UNKNOWN} href="#/cluster"
+    look=${cluster.connected ? worst(["ok", ...states]) : "bad"} note=${cluster.connected ? cluster.waits_for : html`ZooKeeper <${State} of="down" /> <${Ago} at=${cluster.since} />`} />`;
+}
+
 function Cards({ of }) {
   const late = most(of.topics);
   const builds = of.tables.filter((x) => x.build);
@@ -23,14 +33,13 @@ function Cards({ of }) {
   return html`<div class="cards">
     <${Card} name=${t("overview.state")} value=${t(`overview.look.${look}`)} look=${look} href="#/doctor" note=${t("overview.checks", { n: of.checks.length })} />
     <${Card} name=${t("overview.lag")} value=${late ? span(late.lag_seconds) : UNKNOWN} href=${late ? link(["topics", late.name]) : "#/topics"}
-      note=${late ? late.name : t("overview.no_topics")} />
+      note=${late?.name ?? t(of.topics.length > 0 ? "state.unknown" : "overview.no_topics")} />
     <${Card} name=${t("overview.rate")} value=${rate(sum(of.topics, (x) => x.rate))} href="#/delivery" note=${t("overview.queued", { n: of.delivery.queued })} />
     <${Card} name=${t("overview.builds")} value=${number(builds.length)} href="#/jobs" look=${builds.length ? "work" : undefined}
       note=${builds.map((x) => x.index).join(", ")} />
     <${Card} name=${t("overview.letters")} value=${number(letters)} look=${letters ? "warn" : undefined} href="#/letters"
       note=${t("overview.in_tables", { n: of.tables.filter((x) => x.dead_letters > 0).length })} />
-    ${of.cluster && html`<${Card} name=${t("overview.nodes")} value=${number(of.cluster.nodes)} look=${of.cluster.connected ? (of.cluster.normal ? "ok" : "work") : "bad"} href="#/cluster"
-      note=${of.cluster.normal ? t("node.normal") : of.cluster.waits_for || t("node.moving")} />`}
+    ${of.cluster && html`<${NodesCard} cluster=${of.cluster} nodes=${of.nodes ?? []} />`}
     <${Card} name=${t("overview.engine")} value=${t(`state.${of.search?.health ?? "unknown"}`)} look=${worst([of.search?.health ?? "unknown"])} href="#/doctor"
       note=${html`${of.search?.flavor ?? ""} ${of.search?.version ?? ""} · <${Ago} at=${of.search?.as_of} />`} />
   </div>`;
@@ -43,7 +52,7 @@ export function Attention({ checks }) {
   if (bad.length === 0) return html`<p>${t("overview.all_well")}</p>`;
   return html`<ul class="checks">${bad.map(
     (c) => html`<li>
-      <${State} of=${c.status} /> <strong>${c.group}</strong> ${checkTitle(c)}
+      <${State} of=${c.status} /><${Since} at=${c.since} /> <strong>${c.group}</strong> ${checkTitle(c)}
       <p>${c.message}${c.why ? html` – <span class="soft">${c.why}</span>` : ""}</p>
       ${c.fix && html`<p><span class="soft">${t("fix")}</span> <code>${c.fix}</code></p>`}
       <p><a href=${checkLink(c)}>${t("overview.go")}</a></p></li>`,
@@ -52,7 +61,7 @@ export function Attention({ checks }) {
 
 const COLUMNS = () => [
   { id: "topic", name: t("topic.topic"), value: (x) => x.name, cell: (x) => html`<a href=${link(["topics", x.name])}>${x.name}</a>` },
-  { id: "state", name: t("column.state"), value: (x) => x.state, cell: (x) => html`<${State} of=${x.state} title=${x.reason} />` },
+  { id: "state", name: t("column.state"), value: (x) => x.state, cell: (x) => html`<${TopicState} of=${x} />` },
   { id: "lag", name: t("column.lag"), value: (x) => x.lag_seconds, cell: (x) => span(x.lag_seconds), number: true },
   { id: "rate", name: t("column.rate"), value: (x) => x.rate, cell: (x) => rate(x.rate), number: true },
   { id: "server", name: t("topic.server"), value: (x) => x.server },

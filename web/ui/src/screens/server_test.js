@@ -4,14 +4,14 @@ import { html } from "../html.js";
 import { t } from "../text.js";
 import { get } from "../api.js";
 import { hasRole } from "../session.js";
-import { Problem, State, Copy } from "../parts.js";
+import { Problem, Since, State, Copy } from "../parts.js";
 import { checkTitle } from "../checks.js";
 
 const DOCTOR_MS = 60000;
 
 export function Checks({ items }) {
   return html`<ul class="checks">${items.map(
-    (c) => html`<li><${State} of=${c.status} /> <strong>${checkTitle(c)}</strong> ${c.message}
+    (c) => html`<li><${State} of=${c.status} /><${Since} at=${c.since} /> <strong>${checkTitle(c)}</strong> ${c.message}
       ${c.why && html`<p class="soft">${c.why}</p>`}
       ${c.fix && html`<p><span class="soft">${t("fix")}</span> <code>${c.fix}</code> <${Copy} text=${c.fix} /></p>`}</li>`,
   )}</ul>`;

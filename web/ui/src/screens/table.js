@@ -7,7 +7,7 @@ import { status } from "../stream.js";
 import { useData } from "../data.js";
 import { path, post, remove } from "../api.js";
 import { number, rate, span } from "../format.js";
-import { Ago, Heading, Loaded, Problem, State, Tabs, Terms } from "../parts.js";
+import { Ago, Heading, Loaded, Problem, State, TableState, Tabs, Terms } from "../parts.js";
 import { Action } from "../action.js";
 import { buildAction, verifyAction } from "../actions/index.js";
 import { Changes } from "../definition/changes.js";
@@ -23,7 +23,7 @@ function stateTerms(x) {
   return [
     [t("table.index"), html`<a href=${link(["versions", x.index])}>${x.index}</a>${x.version ? ` v${x.version}` : ""}`],
     [t("topic.topic"), html`<a href=${link(["topics", x.topic])}>${x.topic}</a>`],
-    [t("column.state"), html`<${State} of=${x.state} />`],
+    [t("column.state"), html`<${TableState} of=${x} />`],
     [t("column.lag"), `${x.lag_at_most ? "≤ " : ""}${span(x.lag_seconds)}`],
     [t("table.documents"), html`${number(x.documents)} <span class="soft"><${Ago} at=${x.documents_as_of} /> ${x.documents_reason}</span>`],
     [t("column.rate"), rate(x.rate)],
@@ -125,7 +125,7 @@ export function TableScreen({ parts }) {
   const of = useDefinition(name);
   const all = useData("tables", { live: false });
   const x = status.value?.tables.find((y) => y.table === name);
-  return html`<${Heading} title=${name}>${x && html`<${State} of=${x.state} />`}<a href="#/tables">${t("nav.tables")}</a></${Heading}>
+  return html`<${Heading} title=${name}>${x && html`<${TableState} of=${x} />`}<a href="#/tables">${t("nav.tables")}</a></${Heading}>
     <${Tabs} of=${TABS.map((id) => [id, t(`table.tab.${id}`)])} now=${tab} to=${(id) => link(["tables", name], { ...route.value.query, tab: id })} />
     ${x?.pending && html`<div class="empty"><p class="row"><strong>▲ ${t("table.pending")}</strong>
       <${Action} name=${t("build.create")} role="operator" primary of=${() => buildAction(x)} /></p></div>`}

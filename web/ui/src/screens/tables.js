@@ -4,7 +4,7 @@ import { t } from "../text.js";
 import { link, route } from "../route.js";
 import { status } from "../stream.js";
 import { number, rate, span } from "../format.js";
-import { Ago, Empty, Heading, Loaded, State } from "../parts.js";
+import { Ago, Empty, Heading, Loaded, TableState } from "../parts.js";
 import { Action } from "../action.js";
 import { distinct, Filters, finds, Table } from "../table.js";
 import { addTable } from "../definition/add_table.js";
@@ -20,7 +20,7 @@ const COLUMNS = () => [
     cell: (x) => html`<a href=${link(["versions", x.index])}>${x.index}${x.version ? ` → v${x.version}` : ""}</a>`,
   },
   { id: "topic", name: t("topic.topic"), value: (x) => x.topic, cell: (x) => html`<a href=${link(["topics", x.topic])}>${x.topic}</a>` },
-  { id: "state", name: t("column.state"), value: (x) => x.state, cell: (x) => html`<${State} of=${x.state} title=${x.reason} />` },
+  { id: "state", name: t("column.state"), value: (x) => x.state, cell: (x) => html`<${TableState} of=${x} />` },
   { id: "lag", name: t("column.lag"), value: (x) => x.lag_seconds, cell: (x) => span(x.lag_seconds), number: true },
   { id: "documents", name: t("table.documents"), value: (x) => x.documents, cell: (x) => number(x.documents), number: true },
   { id: "rate", name: t("column.rate"), value: (x) => x.rate, cell: (x) => rate(x.rate), number: true },

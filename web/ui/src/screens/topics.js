@@ -8,7 +8,7 @@ import { status } from "../stream.js";
 import { useData } from "../data.js";
 import { path } from "../api.js";
 import { bytes, number, rate, span, UNKNOWN } from "../format.js";
-import { Ago, Empty, Heading, Loaded, State, Terms } from "../parts.js";
+import { Ago, Empty, Heading, Loaded, State, TableState, Terms, TopicState } from "../parts.js";
 import { Action, act } from "../action.js";
 import { distinct, Filters, finds, Table } from "../table.js";
 import { Plots } from "../plots.js";
@@ -18,7 +18,7 @@ import { moveTopic, pauseTopic, resetTopic, resumeTopic } from "../actions/topic
 
 const COLUMNS = () => [
   { id: "topic", name: t("topic.topic"), value: (x) => x.name, cell: (x) => html`<a href=${link(["topics", x.name])}>${x.name}</a>` },
-  { id: "state", name: t("column.state"), value: (x) => x.state, cell: (x) => html`<${State} of=${x.state} title=${x.reason} />` },
+  { id: "state", name: t("column.state"), value: (x) => x.state, cell: (x) => html`<${TopicState} of=${x} />` },
   { id: "lag", name: t("column.lag"), value: (x) => x.lag_seconds, cell: (x) => `${x.lag_at_most ? "≤ " : ""}${span(x.lag_seconds)}`, number: true },
   { id: "rate", name: t("column.rate"), value: (x) => x.rate, cell: (x) => rate(x.rate), number: true },
   { id: "server", name: t("topic.server"), value: (x) => x.server },
@@ -55,7 +55,7 @@ function List() {
 }
 
 const terms = (x) => [
-  [t("column.state"), html`<${State} of=${x.state} />`],
+  [t("column.state"), html`<${TopicState} of=${x} />`],
   [t("column.lag"), `${x.lag_at_most ? "≤ " : ""}${span(x.lag_seconds)}${x.lag_of ? ` (${x.lag_of})` : ""}`],
   [t("topic.oldest"), html`<${Ago} at=${x.oldest} />`],
   [t("column.rate"), rate(x.rate)],
@@ -95,7 +95,7 @@ function One({ name }) {
         <${Plots} topic=${name} />
         <h2>${t("nav.tables")}</h2>
         ${tables.length === 0 ? html`<p>${t("topic.no_tables")}</p>` : html`<ul>${tables.map(
-          (y) => html`<li><a href=${link(["tables", y.table])}>${y.table}</a> <${State} of=${y.state} /> ${span(y.lag_seconds)}</li>`,
+          (y) => html`<li><a href=${link(["tables", y.table])}>${y.table}</a> <${TableState} of=${y} /> ${span(y.lag_seconds)}</li>`,
         )}</ul>`}
         <${ServerTest} group=${`topic ${name}`} />
         <h2>${t("source.definition")}</h2>

@@ -3,7 +3,7 @@ import { html } from "../html.js";
 import { t } from "../text.js";
 import { link, route } from "../route.js";
 import { number, time } from "../format.js";
-import { Ago, Empty, State } from "../parts.js";
+import { Ago, Empty, State, TableState } from "../parts.js";
 import { distinct, Filters, finds, Table } from "../table.js";
 import { Left, share } from "../jobs/pace.js";
 import { LIFE, present, versionIn, wholeLife } from "./life.js";
@@ -32,7 +32,7 @@ const topicOf = (i) => i.x?.topic ?? i.list[0]?.topic;
 const COLUMNS = () => [
   { id: "index", name: t("table.index"), value: (i) => i.index, cell: (i) => html`<a href=${link(["versions", i.index])}>${i.index}</a>` },
   { id: "life", name: t("version.life"), value: (i) => LIFE.indexOf(wholeLife(i)), cell: (i) => html`<${State} of=${wholeLife(i)} />` },
-  { id: "state", name: t("version.table_state"), value: (i) => i.x?.state ?? "retired", cell: (i) => html`<${State} of=${i.x?.state ?? "retired"} title=${i.x?.reason} />` },
+  { id: "state", name: t("version.table_state"), value: (i) => i.x?.state ?? "retired", cell: (i) => (i.x ? html`<${TableState} of=${i.x} />` : html`<${State} of="retired" />`) },
   {
     id: "now",
     name: t("version.serves"),

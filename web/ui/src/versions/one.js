@@ -3,7 +3,7 @@ import { html } from "../html.js";
 import { t } from "../text.js";
 import { link } from "../route.js";
 import { number, span } from "../format.js";
-import { Ago, CommandLine, Empty, Progress, State, Terms, Time } from "../parts.js";
+import { Ago, CommandLine, Empty, Progress, State, TableState, Terms, Time } from "../parts.js";
 import { Action } from "../action.js";
 import { Table } from "../table.js";
 import { deleteVersionAction, rollbackAction } from "../actions/index.js";
@@ -69,7 +69,7 @@ const terms = (i) => {
     [t("version.alias"), now ? html`<code>${i.index} → ${now.name}</code>` : t("version.alias_none", { index: i.index })],
     [t("table.table"), i.tables.length ? i.tables.map((name, n) => html`${n ? ", " : ""}<a href=${link(["tables", name])}>${name}</a>`) : t("version.why.no_definition")],
     x && [t("topic.topic"), html`<a href=${link(["topics", x.topic])}>${x.topic}</a>`],
-    x && [t("version.table_state"), html`<${State} of=${x.state} />`],
+    x && [t("version.table_state"), html`<${TableState} of=${x} />`],
     x && [t("table.documents"), html`${number(x.documents)} <span class="soft"><${Ago} at=${x.documents_as_of} /> ${x.documents_reason}</span>`],
     x && [t("column.lag"), `${x.lag_at_most ? "≤ " : ""}${span(x.lag_seconds)}`],
     x && [t("version.verified"), html`<${Ago} at=${x.compared?.at} /> ${x.compared && html`<${State} of=${x.compared.verdict} />`}`],

@@ -1,4 +1,5 @@
 /* Dead letters: documents that the engine refused, by reason; look at one, write them again, or forget them. */
+import { useState } from "preact/hooks";
 import { html } from "../html.js";
 import { t } from "../text.js";
 import { link, route } from "../route.js";
@@ -14,6 +15,7 @@ import { distinct, Filters, Table } from "../table.js";
 import { discardLetters, replayLetters } from "../actions/letters.js";
 
 const PAGE = 500;
+const GROUPS = 50; /* drawn at once, the largest first */
 const FILTERS = ["topic", "table", "index", "reason"];
 
 /* The engine says of a value that does not fit its field in which document it is, and repeats it. */
@@ -55,13 +57,22 @@ const COLUMNS = () => [
   { id: "attempts", name: t("letters.attempts"), value: (x) => x.attempts, number: true },
 ];
 
+/* The letters of a group are drawn once somebody opens it: there may be hundreds of groups. */
+function Group({ of, again }) {
+  const [isOpen, open] = useState(false);
+  return html`<li><strong>${number(of.items.length)}</strong> × ${of.kind}
+    <p class="row"><a href=${link(["tables", of.table])}>${of.table}</a><a href=${link(["tables", of.table], { tab: "columns" })}>${t("letters.columns")}</a>
+      <${Action} small name=${t("letters.replay_these")} of=${() => replayLetters({ table: of.table, ...(of.part && { reason: of.part }) }, again)} /></p>
+    <details onToggle=${(e) => open(e.target.open)}><summary>${t("letters.show")}</summary>
+      ${isOpen && html`<${Table} caption=${t("nav.letters")} address=${false} columns=${COLUMNS()} rows=${of.items} id=${(x) => x.id} />`}</details></li>`;
+}
+
 function Groups({ of, again }) {
-  return html`<ul class="checks">${byReason(of).map(
-    (g) => html`<li><strong>${number(g.items.length)}</strong> × ${g.kind}
-      <p class="row"><a href=${link(["tables", g.table])}>${g.table}</a><a href=${link(["tables", g.table], { tab: "columns" })}>${t("letters.columns")}</a>
-        <${Action} small name=${t("letters.replay_these")} of=${() => replayLetters({ table: g.table, ...(g.part && { reason: g.part }) }, again)} /></p>
-      <details><summary>${t("letters.show")}</summary><${Table} caption=${t("nav.letters")} address=${false} columns=${COLUMNS()} rows=${g.items} id=${(x) => x.id} /></details></li>`,
-  )}</ul>`;
+  const [all, showAll] = useState(false);
+  const groups = byReason(of);
+  const shown = all ? groups : groups.slice(0, GROUPS);
+  return html`<ul class="checks">${shown.map((g) => html`<${Group} of=${g} again=${again} key=${`${g.table} ${g.kind}`} />`)}</ul>
+    ${shown.length < groups.length && html`<p><button type="button" onClick=${() => showAll(true)}>${t("letters.all_groups", { n: groups.length })}</button></p>`}`;
 }
 
 /* The letters of the filter. */

@@ -36,6 +36,7 @@ struct api_call {
     const char *noun;           /* of the route, or NULL */
     const struct operation *op; /* of the route */
     struct str args[2];         /* the values for the braces in the route's pattern */
+    bool dry_run;               /* the parameter of this name, of operations that have it */
     struct response *res;
 
     /* All routes, for their description. */

@@ -51,7 +51,9 @@ void api_delete_user(struct api_call *c)
     struct err err = {0};
 
     answer(c, 200,
-           coordinator_delete_user(c->api->coordinator, c->args[0], &c->res->body, &err), &err);
+           coordinator_delete_user(c->api->coordinator, c->args[0], c->dry_run, &c->res->body,
+                                   &err),
+           &err);
 }
 
 /* ---- tokens ---- */
@@ -76,7 +78,8 @@ void api_delete_token(struct api_call *c)
     struct err err = {0};
 
     answer(c, 200,
-           coordinator_delete_token(c->api->coordinator, c->args[0], &c->res->body, &err),
+           coordinator_delete_token(c->api->coordinator, c->args[0], c->dry_run, &c->res->body,
+                                    &err),
            &err);
 }
 

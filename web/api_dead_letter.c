@@ -13,9 +13,6 @@
 
 #define PAGE_MAX 10000
 
-typedef bool (*dead_letter_fn)(struct coordinator *co, const struct dead_letter_filter *f,
-                               struct buf *json, struct err *err);
-
 static bool read_params(const struct request_target *t, struct dead_letter_filter *f,
                         struct err *err)
 {
@@ -55,25 +52,36 @@ void api_dead_letter(struct api_call *c)
            &err);
 }
 
-static void act(struct api_call *c, dead_letter_fn fn)
+/* All that match. */
+static bool read_which(struct api_call *c, cJSON **body, struct dead_letter_filter *f,
+                       struct err *err)
 {
-    struct dead_letter_filter f = {0}; /* all that match */
+    *f = (struct dead_letter_filter){0};
+    return body_parse(body, c->req, c->op->members, err) && letter_filter_read(*body, f, err);
+}
+
+void api_dead_letter_replay(struct api_call *c)
+{
+    struct dead_letter_filter f;
     struct err err = {0};
     cJSON *body = NULL;
-    bool ok = body_parse(&body, c->req, c->op->members, &err) &&
-              letter_filter_read(body, &f, &err) &&
-              fn(c->api->coordinator, &f, &c->res->body, &err);
+    const bool ok =
+        read_which(c, &body, &f, &err) &&
+        coordinator_dead_letter_replay(c->api->coordinator, &f, &c->res->body, &err);
 
     answer(c, 200, ok, &err);
     cJSON_Delete(body);
 }
 
-void api_dead_letter_replay(struct api_call *c)
-{
-    act(c, coordinator_dead_letter_replay);
-}
-
 void api_dead_letter_discard(struct api_call *c)
 {
-    act(c, coordinator_dead_letter_discard);
+    struct dead_letter_filter f;
+    struct err err = {0};
+    cJSON *body = NULL;
+    const bool ok = read_which(c, &body, &f, &err) &&
+                    coordinator_dead_letter_discard(c->api->coordinator, &f, c->dry_run,
+                                                    &c->res->body, &err);
+
+    answer(c, 200, ok, &err);
+    cJSON_Delete(body);
 }

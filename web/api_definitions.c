@@ -264,11 +264,12 @@ void api_delete(struct api_call *c)
     uint64_t revision;
     struct err err = {0};
 
-    answer(c, 200,
-           revision_terms(&terms, &revision, c->req, &err) &&
-               coordinator_delete(c->api->coordinator, str_from(c->noun), c->args[0], &terms,
-                                  &c->res->body, &err),
-           &err);
+    bool ok = revision_terms(&terms, &revision, c->req, &err);
+
+    terms.dry_run = c->dry_run;
+    ok = ok && coordinator_delete(c->api->coordinator, str_from(c->noun), c->args[0], &terms,
+                                  &c->res->body, &err);
+    answer(c, 200, ok, &err);
 }
 
 void api_table_delete(struct api_call *c)
@@ -278,37 +279,39 @@ void api_table_delete(struct api_call *c)
     uint64_t revision;
     struct err err = {0};
     cJSON *body = NULL;
-    const bool ok = revision_terms(&terms, &revision, c->req, &err) &&
-                    body_parse(&body, c->req, c->op->members, &err) &&
-                    body_str(body, "confirm", &confirm, &err) &&
-                    coordinator_delete_table(c->api->coordinator, c->args[0], confirm, &terms,
-                                             &c->res->body, &err);
+    bool ok = revision_terms(&terms, &revision, c->req, &err) &&
+              body_parse(&body, c->req, c->op->members, &err) &&
+              body_str(body, "confirm", &confirm, &err);
 
-    answer(c, 200, ok, &err);
-    cJSON_Delete(body);
-}
-
-static void act_on_topic(struct api_call *c,
-                         bool (*act)(struct coordinator *co, struct str topic, struct buf *json,
-                                     struct err *err))
-{
-    struct err err = {0};
-    cJSON *body = NULL;
-    bool ok = body_parse(&body, c->req, c->op->members, &err) &&
-              act(c->api->coordinator, c->args[0], &c->res->body, &err);
-
+    terms.dry_run = c->dry_run;
+    ok = ok && coordinator_delete_table(c->api->coordinator, c->args[0], confirm, &terms,
+                                        &c->res->body, &err);
     answer(c, 200, ok, &err);
     cJSON_Delete(body);
 }
 
 void api_topic_reset(struct api_call *c)
 {
-    act_on_topic(c, coordinator_topic_reset);
+    struct err err = {0};
+    cJSON *body = NULL;
+    const bool ok = body_parse(&body, c->req, c->op->members, &err) &&
+                    coordinator_topic_reset(c->api->coordinator, c->args[0], c->dry_run,
+                                            &c->res->body, &err);
+
+    answer(c, 200, ok, &err);
+    cJSON_Delete(body);
 }
 
 void api_topic_resume(struct api_call *c)
 {
-    act_on_topic(c, coordinator_topic_resume);
+    struct err err = {0};
+    cJSON *body = NULL;
+    const bool ok =
+        body_parse(&body, c->req, c->op->members, &err) &&
+        coordinator_topic_resume(c->api->coordinator, c->args[0], &c->res->body, &err);
+
+    answer(c, 200, ok, &err);
+    cJSON_Delete(body);
 }
 
 void api_explain(struct api_call *c)

@@ -79,8 +79,8 @@ static bool cut_over(struct api_call *c, const cJSON *body, struct err *err)
     uint64_t accepted = 0;
 
     return body_uint(body, "accept_dead_letters", &accepted, err) &&
-           coordinator_index_cutover(c->api->coordinator, c->args[0], accepted, &c->res->body,
-                                     err);
+           coordinator_index_cutover(c->api->coordinator, c->args[0], accepted, c->dry_run,
+                                     &c->res->body, err);
 }
 
 void api_index_cutover(struct api_call *c)
@@ -88,8 +88,8 @@ void api_index_cutover(struct api_call *c)
     struct err err = {0};
     cJSON *body = NULL;
 
-    answer(c, 202, body_parse(&body, c->req, c->op->members, &err) && cut_over(c, body, &err),
-           &err);
+    answer(c, c->dry_run ? 200 : 202,
+           body_parse(&body, c->req, c->op->members, &err) && cut_over(c, body, &err), &err);
     cJSON_Delete(body);
 }
 
@@ -98,7 +98,8 @@ static bool roll_back(struct api_call *c, const cJSON *body, struct err *err)
     uint64_t to = 0;
 
     return body_uint(body, "to", &to, err) &&
-           coordinator_index_rollback(c->api->coordinator, c->args[0], to, &c->res->body, err);
+           coordinator_index_rollback(c->api->coordinator, c->args[0], to, c->dry_run,
+                                      &c->res->body, err);
 }
 
 void api_index_rollback(struct api_call *c)
@@ -116,7 +117,8 @@ void api_index_reset(struct api_call *c)
     struct err err = {0};
     cJSON *body = NULL;
     bool ok = body_parse(&body, c->req, c->op->members, &err) &&
-              coordinator_index_reset(c->api->coordinator, c->args[0], &c->res->body, &err);
+              coordinator_index_reset(c->api->coordinator, c->args[0], c->dry_run,
+                                      &c->res->body, &err);
 
     answer(c, 200, ok, &err);
     cJSON_Delete(body);
@@ -131,8 +133,8 @@ void api_index_delete(struct api_call *c)
         answer_bad(c, "a version is a whole number from 1");
         return;
     }
-    answer(
-        c, 200,
-        coordinator_index_delete(c->api->coordinator, c->args[0], number, &c->res->body, &err),
-        &err);
+    answer(c, 200,
+           coordinator_index_delete(c->api->coordinator, c->args[0], number, c->dry_run,
+                                    &c->res->body, &err),
+           &err);
 }

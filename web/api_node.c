@@ -35,7 +35,9 @@ void api_node_forget(struct api_call *c)
     struct err err = {0};
 
     answer(c, 200,
-           coordinator_forget_node(c->api->coordinator, c->args[0], &c->res->body, &err), &err);
+           coordinator_forget_node(c->api->coordinator, c->args[0], c->dry_run, &c->res->body,
+                                   &err),
+           &err);
 }
 
 static void change(struct api_call *c, enum barrier_ask ask)

@@ -433,8 +433,17 @@ static bool may_send(const struct request *req, const struct operation *op,
     return m->name == NULL || refuse_role(req, ROLE_ADMIN, m->name, res);
 }
 
+static bool has_dry_run(const struct operation *op)
+{
+    const struct input *p = op->params;
+
+    while (p != NULL && p->name != NULL && strcmp(p->name, "dry_run") != 0)
+        p++;
+    return p != NULL && p->name != NULL;
+}
+
 static bool check_params(const struct request *req, const struct route *r,
-                         struct list_want *page, struct err *err)
+                         struct list_want *page, bool *dry_run, struct err *err)
 {
     const struct operation *op = r->op;
     const bool is_change = r->method != METHOD_GET;
@@ -443,6 +452,7 @@ static bool check_params(const struct request *req, const struct route *r,
     page->after = request_param(&req->target, "after");
     return (op->any_params || params_known(&req->target, op->params, is_change, err)) &&
            (!is_change || param_reason(&req->target, &reason, err)) &&
+           (!has_dry_run(op) || param_bool(&req->target, "dry_run", dry_run, err)) &&
            (!op->is_list || param_uint(&req->target, "limit", &page->limit, err));
 }
 
@@ -549,7 +559,7 @@ void routes_handle(const struct api *api, const struct request *req, struct resp
                                                           : STR("the body is too large")});
         return;
     }
-    if (!check_params(req, r, &page, &err)) {
+    if (!check_params(req, r, &page, &call.dry_run, &err)) {
         response_set_err(res, &err, STR(""));
         return;
     }

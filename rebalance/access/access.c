@@ -167,7 +167,7 @@ bool coordinator_put_user(struct coordinator *co, const struct user_change *chan
     return ok;
 }
 
-static void answer_deleted(struct buf *json, const char *kind, struct str name)
+static void answer_deleted(struct buf *json, const char *kind, struct str name, bool dry_run)
 {
     struct json_writer w = {.out = json};
 
@@ -176,11 +176,13 @@ static void answer_deleted(struct buf *json, const char *kind, struct str name)
     json_put_cstr(&w, STR("kind"), kind);
     json_put_string(&w, STR("name"), name);
     json_put_raw(&w, STR("retired"), STR("[]"));
+    if (dry_run)
+        json_put_bool(&w, STR("dry_run"), true);
     json_close_object(&w);
 }
 
-bool coordinator_delete_user(struct coordinator *co, struct str name, struct buf *json,
-                             struct err *err)
+bool coordinator_delete_user(struct coordinator *co, struct str name, bool dry_run,
+                             struct buf *json, struct err *err)
 {
     struct access_change x;
 
@@ -192,12 +194,12 @@ bool coordinator_delete_user(struct coordinator *co, struct str name, struct buf
                      STR_ARG(name));
 
     /* Its log-ins go too, or they would be those of a later user of this name. */
-    for (size_t i = 0; ok && i < x.all->n_tokens; i++)
+    for (size_t i = 0; ok && !dry_run && i < x.all->n_tokens; i++)
         if (x.all->tokens[i].name.len == 0 && str_equal(x.all->tokens[i].user, name))
             ok = access_token_delete(co->opt.store, x.all->tokens[i].hash, err);
-    ok = ok && account_delete(co->opt.store, name, err);
+    ok = ok && (dry_run || account_delete(co->opt.store, name, err));
     if (ok)
-        answer_deleted(json, "user", name);
+        answer_deleted(json, "user", name, dry_run);
     return access_end(&x, co, ok);
 }
 
@@ -251,8 +253,8 @@ bool coordinator_add_token(struct coordinator *co, const struct token_order *o,
     return access_end(&x, co, ok);
 }
 
-bool coordinator_delete_token(struct coordinator *co, struct str name, struct buf *json,
-                              struct err *err)
+bool coordinator_delete_token(struct coordinator *co, struct str name, bool dry_run,
+                              struct buf *json, struct err *err)
 {
     struct access_change x;
 
@@ -264,9 +266,9 @@ bool coordinator_delete_token(struct coordinator *co, struct str name, struct bu
                                          "there is no token %" STR_FMT "; fix: see millrace "
                                          "token list",
                                          STR_ARG(name))) &&
-                    access_token_delete(co->opt.store, t->hash, err);
+                    (dry_run || access_token_delete(co->opt.store, t->hash, err));
 
     if (ok)
-        answer_deleted(json, "token", name);
+        answer_deleted(json, "token", name, dry_run);
     return access_end(&x, co, ok);
 }

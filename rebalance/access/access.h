@@ -50,9 +50,9 @@ struct user_change {
 /* Needs about 50 ms of processor time for a password. */
 bool coordinator_put_user(struct coordinator *co, const struct user_change *u, struct buf *json,
                           struct err *err) MUST_CHECK;
-/* Its log-ins end. */
-bool coordinator_delete_user(struct coordinator *co, struct str name, struct buf *json,
-                             struct err *err) MUST_CHECK;
+/* Its log-ins end.  Of this and of a token, dry_run: check and answer only. */
+bool coordinator_delete_user(struct coordinator *co, struct str name, bool dry_run,
+                             struct buf *json, struct err *err) MUST_CHECK;
 
 #define TOKEN_DAYS_MAX 3650
 
@@ -65,8 +65,8 @@ struct token_order {
 /* The answer has the token, which nobody can get again. */
 bool coordinator_add_token(struct coordinator *co, const struct token_order *t,
                            struct buf *json, struct err *err) MUST_CHECK;
-bool coordinator_delete_token(struct coordinator *co, struct str name, struct buf *json,
-                              struct err *err) MUST_CHECK;
+bool coordinator_delete_token(struct coordinator *co, struct str name, bool dry_run,
+                              struct buf *json, struct err *err) MUST_CHECK;
 
 #define LOG_IN_S (12 * 3600) /* how long a log-in lasts */
 

@@ -360,6 +360,8 @@ static void answer_removed(struct buf *json, struct str noun, struct str name,
     json_put_cstr(&w, STR("schema"), "millrace/delete/1");
     json_put_string(&w, STR("kind"), noun);
     json_put_string(&w, STR("name"), name);
+    if (r->dry_run)
+        json_put_bool(&w, STR("dry_run"), true);
     coordinator_put_retired(&w, r);
     json_close_object(&w);
 }
@@ -379,9 +381,10 @@ bool coordinator_remove(struct coordinator *co, struct str noun, struct str name
     }
     if (ok) {
         definition_diff_make(now, then, &diff);
-        ok = store(co, now, then, &diff, r, err);
+        ok = r->dry_run ? coordinator_retire(co, now, then, r, err)
+                        : store(co, now, then, &diff, r, err);
     }
-    if (ok)
+    if (ok && !r->dry_run)
         put_loaded_into_effect(co, now, r, NULL);
     definition_diff_free(&diff);
     definitions_unref(then);
@@ -392,7 +395,7 @@ bool coordinator_remove(struct coordinator *co, struct str noun, struct str name
 bool coordinator_delete(struct coordinator *co, struct str noun, struct str name,
                         const struct change_terms *terms, struct buf *json, struct err *err)
 {
-    struct retirement r = {.by = terms->by};
+    struct retirement r = {.by = terms->by, .dry_run = terms->dry_run};
     struct definitions *now;
 
     if (!begin_on_terms(co, terms, err))

@@ -23,6 +23,7 @@ struct variables;
 struct change_terms {
     struct str by;            /* who changes them, for people */
     const uint64_t *revision; /* that he has seen: if it is another one, 412; NULL: any */
+    bool dry_run;             /* of a deletion: check and answer, and delete nothing */
 };
 
 /*

@@ -37,7 +37,7 @@ static bool forget(struct coordinator *co, const struct node_list *l,
            store_delete_told_node(co->opt.store, e->id, err);
 }
 
-static void answer(const struct node_entry *e, struct buf *json)
+static void answer(const struct node_entry *e, bool dry_run, struct buf *json)
 {
     struct json_writer w = {.out = json};
 
@@ -45,11 +45,13 @@ static void answer(const struct node_entry *e, struct buf *json)
     json_put_cstr(&w, STR("schema"), "millrace/node-forget/1");
     json_put_string(&w, STR("node"), e->name);
     json_put_string(&w, STR("id"), e->id);
+    if (dry_run)
+        json_put_bool(&w, STR("dry_run"), true);
     json_close_object(&w);
 }
 
-bool coordinator_forget_node(struct coordinator *co, struct str name, struct buf *json,
-                             struct err *err)
+bool coordinator_forget_node(struct coordinator *co, struct str name, bool dry_run,
+                             struct buf *json, struct err *err)
 {
     const struct node_entry *e = NULL;
     struct node_list l = {0};
@@ -60,12 +62,13 @@ bool coordinator_forget_node(struct coordinator *co, struct str name, struct buf
     if (!coordinator_is_shared(co)) /* which is refused */
         return cluster_ask(co->cluster, BARRIER_ASK_FORGET, name, STR(""), err);
     ok = node_list_load(co, &l, err) && (e = find_gone(&l, name, err)) != NULL &&
-         forget(co, &l, e, err);
-    if (ok) {
+         (dry_run || forget(co, &l, e, err));
+    if (ok && !dry_run) {
         log_info("a person had a node forgotten", KV("node", e->id), KV("name", e->name));
         store_watch_read(co->store_watch);
-        answer(e, json);
     }
+    if (ok)
+        answer(e, dry_run, json);
     node_list_free(&l);
     return ok;
 }

@@ -34,7 +34,7 @@ bool coordinator_change_nodes(struct coordinator *co, const struct node_request 
 
 /* What remains of a node that does not come back: its last words, and what people asked of it.
  * Refuses one that lives. */
-bool coordinator_forget_node(struct coordinator *co, struct str name, struct buf *json,
-                             struct err *err) MUST_CHECK;
+bool coordinator_forget_node(struct coordinator *co, struct str name, bool dry_run,
+                             struct buf *json, struct err *err) MUST_CHECK;
 
 #endif

@@ -195,6 +195,8 @@ static void answer(struct buf *json, const struct doomed *g, const struct err *l
     json_put_cstr(&w, STR("schema"), "millrace/delete/1");
     json_put_cstr(&w, STR("kind"), "table");
     json_put_string(&w, STR("name"), g->table);
+    if (g->terms->dry_run)
+        json_put_bool(&w, STR("dry_run"), true);
     json_write_key(&w, STR("retired"));
     json_open_array(&w);
     json_close_array(&w);
@@ -230,14 +232,16 @@ bool coordinator_delete_table(struct coordinator *co, struct str table, struct s
                       STR_ARG(confirm), STR_ARG(table));
     g.arena = arena_new();
 
-    const bool ok =
-        look(co, &g, &d, &c, err) && no_alias_leads_to(co, &g, err) && do_it(co, &g, &c, err);
+    const bool ok = look(co, &g, &d, &c, err) && coordinator_check_terms(co, d, terms, err) &&
+                    no_alias_leads_to(co, &g, err) &&
+                    (terms->dry_run || do_it(co, &g, &c, err));
 
-    if (ok) {
+    if (ok && !terms->dry_run) {
         FAILPOINT(table_forgotten);
         end_drops(co, &g, &later);
-        answer(json, &g, &later);
     }
+    if (ok)
+        answer(json, &g, &later);
     catalogue_unref(c);
     definitions_unref(d);
     arena_free(g.arena);

@@ -222,13 +222,15 @@ void coordinator_check_dead_letters(struct coordinator *co, struct doctor_list *
     buf_free(&text);
 }
 
-void coordinator_answer_letters(struct buf *json, const char *schema, uint64_t n)
+void coordinator_answer_letters(struct buf *json, const char *schema, uint64_t n, bool dry_run)
 {
     struct json_writer w = {.out = json};
 
     json_open_object(&w);
     json_put_cstr(&w, STR("schema"), schema);
     json_put_u64(&w, STR("count"), n);
+    if (dry_run)
+        json_put_bool(&w, STR("dry_run"), true);
     json_close_object(&w);
 }
 
@@ -323,18 +325,21 @@ static bool none_is_coming(struct coordinator *co, const struct discarded *list,
 }
 
 /* Delete all letters in one transaction, then tell delivery, which tracks each of them. */
-static bool discard(struct coordinator *co, const struct dead_letter_filter *f, uint64_t *n,
-                    struct err *err)
+static bool discard(struct coordinator *co, const struct dead_letter_filter *f, bool dry_run,
+                    uint64_t *n, struct err *err)
 {
     struct dead_letter_filter known = *f;
     struct arena *a = arena_new();
     struct discarded *list;
     size_t n_list;
-    bool ok = gather(co, f, a, &list, &n_list, &known.until_id, err) &&
-              none_is_coming(co, list, n_list, err) &&
-              (n_list == 0 || store_delete_dead_letters(co->opt.store, &known, n, err));
+    bool ok =
+        gather(co, f, a, &list, &n_list, &known.until_id, err) &&
+        none_is_coming(co, list, n_list, err) &&
+        (n_list == 0 || dry_run || store_delete_dead_letters(co->opt.store, &known, n, err));
 
-    for (size_t i = 0; ok && co->delivery != NULL && i < n_list; i++)
+    if (dry_run)
+        *n = n_list;
+    for (size_t i = 0; ok && !dry_run && co->delivery != NULL && i < n_list; i++)
         delivery_discard_dead(co->delivery, list[i].index, list[i].routing, list[i].id,
                               list[i].version);
     free(list);
@@ -343,11 +348,11 @@ static bool discard(struct coordinator *co, const struct dead_letter_filter *f, 
 }
 
 bool coordinator_dead_letter_discard(struct coordinator *co, const struct dead_letter_filter *f,
-                                     struct buf *json, struct err *err)
+                                     bool dry_run, struct buf *json, struct err *err)
 {
     uint64_t n = 0;
 
-    const bool ok = discard(co, f, &n, err);
+    const bool ok = discard(co, f, dry_run, &n, err);
 
     store_watch_read(co->store_watch);
     if (!ok)
@@ -356,6 +361,6 @@ bool coordinator_dead_letter_discard(struct coordinator *co, const struct dead_l
         return refuse(err, 404,
                       "there is no dead letter %" PRIu64 "; fix: see millrace dead-letter list",
                       f->id);
-    coordinator_answer_letters(json, "millrace/dead-letter-discard/1", n);
+    coordinator_answer_letters(json, "millrace/dead-letter-discard/1", n, dry_run);
     return true;
 }

@@ -12,6 +12,6 @@ struct doctor_list;
 void coordinator_warn_of_dead_letters(struct coordinator *co);
 void coordinator_check_dead_letters(struct coordinator *co, struct doctor_list *l);
 /* Writes the answer to a request that changed n dead letters. */
-void coordinator_answer_letters(struct buf *json, const char *schema, uint64_t n);
+void coordinator_answer_letters(struct buf *json, const char *schema, uint64_t n, bool dry_run);
 
 #endif

@@ -21,7 +21,9 @@ bool coordinator_dead_letters(struct coordinator *co, const struct dead_letter_f
                               struct buf *json, struct err *err) MUST_CHECK;
 bool coordinator_dead_letter_replay(struct coordinator *co, const struct dead_letter_filter *f,
                                     struct buf *json, struct err *err) MUST_CHECK;
+/* dry_run: say how many it would be. */
 bool coordinator_dead_letter_discard(struct coordinator *co, const struct dead_letter_filter *f,
-                                     struct buf *json, struct err *err) MUST_CHECK;
+                                     bool dry_run, struct buf *json,
+                                     struct err *err) MUST_CHECK;
 
 #endif

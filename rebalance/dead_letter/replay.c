@@ -162,7 +162,7 @@ bool coordinator_dead_letter_replay(struct coordinator *co, const struct dead_le
     if (err->kind != ERR_NONE)
         return done == 0 ? false
                          : err_wrap(err, "%" PRIu64 " were replayed, the others not", done);
-    coordinator_answer_letters(json, "millrace/dead-letter-replay/1", done);
+    coordinator_answer_letters(json, "millrace/dead-letter-replay/1", done, false);
     return true;
 }
 

@@ -20,8 +20,8 @@ struct coordinator;
  * Let a topic that stopped (purged log, changed server) go on from the server's current
  * position. Marks its tables for a rebuild.
  */
-bool coordinator_topic_reset(struct coordinator *co, struct str topic, struct buf *json,
-                             struct err *err) MUST_CHECK;
+bool coordinator_topic_reset(struct coordinator *co, struct str topic, bool dry_run,
+                             struct buf *json, struct err *err) MUST_CHECK;
 
 /*
  * Stop reading the topic's log until coordinator_topic_resume().  What was read is delivered.

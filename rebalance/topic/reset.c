@@ -20,7 +20,8 @@
 
 #define REASON "its topic was reset to the server's present position, so changes were lost"
 
-static void answer(struct buf *json, const char *schema, struct str topic, uint64_t n)
+static void answer(struct buf *json, const char *schema, struct str topic, uint64_t n,
+                   bool dry_run)
 {
     struct json_writer w = {.out = json};
 
@@ -28,6 +29,8 @@ static void answer(struct buf *json, const char *schema, struct str topic, uint6
     json_put_cstr(&w, STR("schema"), schema);
     json_put_string(&w, STR("topic"), topic);
     json_put_u64(&w, STR("tables"), n);
+    if (dry_run)
+        json_put_bool(&w, STR("dry_run"), true);
     json_close_object(&w);
 }
 
@@ -185,9 +188,26 @@ bool coordinator_reset_topic(struct coordinator *co, const struct definitions *d
     return ok;
 }
 
-bool coordinator_topic_reset(struct coordinator *co, struct str topic, struct buf *json,
-                             struct err *err)
+/* How many tables a reset would stop. */
+static bool count_tables(struct coordinator *co, const struct definitions *d,
+                         const struct reset_wish *wish, uint64_t *n, struct err *err)
+    NEEDS(co->admin_lock)
 {
+    struct resetting r = {.arena = arena_new()};
+    const bool ok = coordinator_refresh(co, err);
+    struct catalogue *c = coordinator_catalogue(co);
+
+    gather_tables(&r, d, c, wish);
+    *n = r.reset.n_stops;
+    catalogue_unref(c);
+    arena_free(r.arena);
+    return ok;
+}
+
+bool coordinator_topic_reset(struct coordinator *co, struct str topic, bool dry_run,
+                             struct buf *json, struct err *err)
+{
+    const struct reset_wish wish = {topic, REASON, false};
     uint64_t n = 0;
 
     if (!coordinator_begin(co, err))
@@ -199,12 +219,12 @@ bool coordinator_topic_reset(struct coordinator *co, struct str topic, struct bu
         refuse(err, 404, "there is no topic %" STR_FMT "; millrace topic list shows all topics",
                STR_ARG(topic));
 
-    ok = ok &&
-         coordinator_reset_topic(co, d, &(struct reset_wish){topic, REASON, false}, &n, err);
-    if (ok && co->delivery != NULL)
+    ok = ok && (dry_run ? count_tables(co, d, &wish, &n, err)
+                        : coordinator_reset_topic(co, d, &wish, &n, err));
+    if (ok && !dry_run && co->delivery != NULL)
         coordinator_sync_topics(co);
     if (ok)
-        answer(json, "millrace/topic-reset/1", topic, n);
+        answer(json, "millrace/topic-reset/1", topic, n, dry_run);
     definitions_unref(d);
     lock_release(&co->admin_lock);
     return ok;

@@ -34,6 +34,8 @@ static void answer_job(struct buf *json, const char *schema, const struct stored
         json_put_string(&w, STR("taken"), buf_str(&created->taken));
     if (created->cost.buckets > 0)
         build_cost_put(&w, &created->cost);
+    if (created->dry_run)
+        json_put_bool(&w, STR("dry_run"), true);
     json_close_object(&w);
     buf_free(&id);
 }
@@ -186,12 +188,12 @@ static bool find_wait(const struct change *ch, const struct stored_version **v,
 }
 
 bool coordinator_index_cutover(struct coordinator *co, struct str table, uint64_t accepted,
-                               struct buf *json, struct err *err)
+                               bool dry_run, struct buf *json, struct err *err)
 {
     const struct stored_version *v;
     struct stored_wait wait;
     struct change ch;
-    struct created_version published = {0};
+    struct created_version published = {.dry_run = dry_run};
 
     if (!coordinator_is_daemon(co, "a cutover", err))
         return false;
@@ -202,14 +204,16 @@ bool coordinator_index_cutover(struct coordinator *co, struct str table, uint64_
 
     if (ok && accepted != 0)
         wait.accepted = accepted;
-    ok = ok && coordinator_cutover(co, &wait, table_name(ch.table), err);
+    ok = ok && coordinator_cutover(co, &wait, table_name(ch.table), dry_run, err);
     if (ok)
         answer_job(json, "millrace/index-cutover/1", v, &published);
     end(co, &ch);
     return ok;
 }
 
-static void answer_done(struct buf *json, const char *schema, struct str index, uint64_t n)
+/* Who only asks what would be done has another answer. */
+static void answer_asked(struct buf *json, const char *schema, struct str index, uint64_t n,
+                         bool dry_run)
 {
     struct json_writer w = {.out = json};
 
@@ -217,7 +221,14 @@ static void answer_done(struct buf *json, const char *schema, struct str index, 
     json_put_cstr(&w, STR("schema"), schema);
     json_put_string(&w, STR("index"), index);
     json_put_u64(&w, STR("count"), n);
+    if (dry_run)
+        json_put_bool(&w, STR("dry_run"), true);
     json_close_object(&w);
+}
+
+static void answer_done(struct buf *json, const char *schema, struct str index, uint64_t n)
+{
+    answer_asked(json, schema, index, n, false);
 }
 
 /* The versions of an alias to delete. */
@@ -346,7 +357,7 @@ static bool drop_chosen(struct coordinator *co, const struct deletion *del, stru
 
 /* Asks the engine without a lock. */
 bool coordinator_index_delete(struct coordinator *co, struct str table, uint64_t number,
-                              struct buf *json, struct err *err)
+                              bool dry_run, struct buf *json, struct err *err)
 {
     struct deletion del = {.number = number};
     struct definitions *d;
@@ -363,18 +374,20 @@ bool coordinator_index_delete(struct coordinator *co, struct str table, uint64_t
     del.list = mem_alloc(c->n_versions + 1, sizeof(*del.list));
     lock_release(&co->admin_lock);
     ok = ok && find_alias(d, c, table, &del.alias, err) && choose(c, &del, err) &&
-         none_is_led_to(co, &del, err) && drop_chosen(co, &del, err) &&
-         coordinator_end_drops_of(co, del.alias, &n, err);
+         none_is_led_to(co, &del, err) &&
+         (dry_run ||
+          (drop_chosen(co, &del, err) && coordinator_end_drops_of(co, del.alias, &n, err)));
     if (ok) /* another thread may have deleted some, or earlier ones were left */
-        answer_done(json, "millrace/index-delete/1", del.alias, n > del.n ? n : del.n);
+        answer_asked(json, "millrace/index-delete/1", del.alias, n > del.n ? n : del.n,
+                     dry_run);
     free(del.list);
     catalogue_unref(c);
     definitions_unref(d);
     return ok;
 }
 
-bool coordinator_index_reset(struct coordinator *co, struct str table, struct buf *json,
-                             struct err *err)
+bool coordinator_index_reset(struct coordinator *co, struct str table, bool dry_run,
+                             struct buf *json, struct err *err)
 {
     struct change ch;
     struct buf index = {0};
@@ -389,6 +402,10 @@ bool coordinator_index_reset(struct coordinator *co, struct str table, struct bu
 
         if (!str_equal(v->index, table_index(ch.table)) || !catalogue_is_coming(v))
             continue;
+        if (dry_run) {
+            n++;
+            continue;
+        }
         ok = coordinator_drop_build(co, v, &dropped, err);
         if (!dropped)
             continue;
@@ -398,10 +415,11 @@ bool coordinator_index_reset(struct coordinator *co, struct str table, struct bu
         n++;
     }
     if (ok)
-        answer_done(json, "millrace/index-reset/1", table_index(ch.table), n);
+        answer_asked(json, "millrace/index-reset/1", table_index(ch.table), n, dry_run);
     buf_append(&index, table_index(ch.table));
     end(co, &ch);
-    if (n > 0 && !coordinator_end_drops_of(co, buf_str(&index), &n_deleted, &ignored))
+    if (n > 0 && !dry_run &&
+        !coordinator_end_drops_of(co, buf_str(&index), &n_deleted, &ignored))
         log_debug("will retry until the index is deleted", KV("index", buf_str(&index)));
     buf_free(&index);
     return ok;

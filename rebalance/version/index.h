@@ -45,30 +45,32 @@ bool coordinator_index_create(struct coordinator *co, struct str table,
                               const struct index_create_options *opt, struct buf *json,
                               struct err *err) MUST_CHECK;
 /*
+ * Of this and the next three, dry_run: check and answer only.
+ *
  * Delete all the chosen versions or none. number 0: every version that is history or retired.
  * table may also name an index that no definition names any more.
  */
 bool coordinator_index_delete(struct coordinator *co, struct str table, uint64_t number,
-                              struct buf *json, struct err *err) MUST_CHECK;
+                              bool dry_run, struct buf *json, struct err *err) MUST_CHECK;
 /*
  * Stop a running build, drop its jobs and its index. This is the manual way out of any bad
  * state.
  */
-bool coordinator_index_reset(struct coordinator *co, struct str table, struct buf *json,
-                             struct err *err) MUST_CHECK;
+bool coordinator_index_reset(struct coordinator *co, struct str table, bool dry_run,
+                             struct buf *json, struct err *err) MUST_CHECK;
 /*
  * Publish the version that waits. accepted: how many dead letters it may have; 0: keep the
  * number accepted before. Answers like index create.
  */
 bool coordinator_index_cutover(struct coordinator *co, struct str table, uint64_t accepted,
-                               struct buf *json, struct err *err) MUST_CHECK;
+                               bool dry_run, struct buf *json, struct err *err) MUST_CHECK;
 /*
  * Return to the version, or, if number is 0, to the newest kept one before the present.  The
  * present one is kept instead.  Blocks on the engine; if that does not answer (ERR_RETRY), the
  * return follows by itself.
  */
 bool coordinator_index_rollback(struct coordinator *co, struct str table, uint64_t number,
-                                struct buf *json, struct err *err) MUST_CHECK;
+                                bool dry_run, struct buf *json, struct err *err) MUST_CHECK;
 /*
  * Write nothing to the index until coordinator_index_resume(): it counts as held, and the keys
  * of its changes are stored.  Survives a restart.  reason: the person's words, or empty.

@@ -14,6 +14,7 @@ struct retirement {
     /* Set by the caller: the indexes of this table are dropped, also retired ones; borrowed. */
     struct str all_of;
     struct str by; /* set by the caller: who changes the definitions; borrowed */
+    bool dry_run;  /* set by the caller: nothing will be stored */
 };
 /*
  * End the builds of indexes that `then` does not name, and collect in r the versions to

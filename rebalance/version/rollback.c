@@ -292,8 +292,7 @@ static bool roll_back(struct coordinator *co, const struct returning *r, struct 
 {
     const struct version_name v = name_of(r->to);
 
-    if (!may_have_alias(co, v.index, err) || !store_order_return(co->opt.store, &v, err) ||
-        !coordinator_refresh(co, err))
+    if (!store_order_return(co->opt.store, &v, err) || !coordinator_refresh(co, err))
         return false;
     FAILPOINT(return_ordered);
     return finish(co, r, err) ||
@@ -301,7 +300,7 @@ static bool roll_back(struct coordinator *co, const struct returning *r, struct 
             err_wrap(err, "Millrace goes on with the return to version %" PRIu64, v.number));
 }
 
-static void answer(struct buf *json, const struct returning *r)
+static void answer(struct buf *json, const struct returning *r, bool dry_run)
 {
     struct json_writer w = {.out = json};
 
@@ -313,11 +312,13 @@ static void answer(struct buf *json, const struct returning *r)
         json_put_u64(&w, STR("from"), r->from->number);
     else
         json_put_null(&w, STR("from"));
+    if (dry_run)
+        json_put_bool(&w, STR("dry_run"), true);
     json_close_object(&w);
 }
 
 bool coordinator_index_rollback(struct coordinator *co, struct str table, uint64_t number,
-                                struct buf *json, struct err *err)
+                                bool dry_run, struct buf *json, struct err *err)
 {
     const struct table_definition *t;
     struct definitions *d;
@@ -336,10 +337,11 @@ bool coordinator_index_rollback(struct coordinator *co, struct str table, uint64
     r.c = coordinator_catalogue(co);
     if (ok) {
         r.table = table_name(definition_lead(d, t));
-        ok = choose(co, &r, table_index(t), number, err) && roll_back(co, &r, err);
+        ok = choose(co, &r, table_index(t), number, err) &&
+             may_have_alias(co, r.to->index, err) && (dry_run || roll_back(co, &r, err));
     }
     if (ok)
-        answer(json, &r);
+        answer(json, &r, dry_run);
     catalogue_unref(r.c);
     definitions_unref(d);
     lock_release(&co->admin_lock);

@@ -11,6 +11,7 @@ struct created_version {
     uint64_t number;        /* of the version */
     struct buf taken;       /* as in struct claimed */
     struct build_cost cost; /* of a dry run, or with buckets by mod; else zero */
+    bool dry_run;           /* of a cutover: the answer says so */
 };
 /*
  * Create a new version of the table's index: its number, the index in the engine, and the job

@@ -93,7 +93,7 @@ static bool judge(struct coordinator *co, const struct stored_wait *wait, struct
 }
 
 bool coordinator_cutover(struct coordinator *co, const struct stored_wait *wait,
-                         struct str table, struct err *err)
+                         struct str table, bool dry_run, struct err *err)
 {
     struct judgement j = {0};
     struct buf word = {0};
@@ -111,7 +111,7 @@ bool coordinator_cutover(struct coordinator *co, const struct stored_wait *wait,
             STR_ARG(wait->index), wait->number);
     judgement_fini(&j);
     buf_free(&word);
-    return ok && go_on(co, wait, table, err);
+    return ok && (dry_run || go_on(co, wait, table, err));
 }
 
 /* As many letters as at the last judgement: nothing is new. */

@@ -16,9 +16,11 @@ void coordinator_on_waiting(struct coordinator *co, const struct stored_version 
 void coordinator_put_wait(struct json_writer *w, const struct stored_wait *wait,
                           struct str table);
 /*
- * An operator publishes the version, accepting wait->accepted dead letters.
+ * An operator publishes the version, accepting wait->accepted dead letters.  dry_run: only say
+ * whether it may be.
  */
 bool coordinator_cutover(struct coordinator *co, const struct stored_wait *wait,
-                         struct str table, struct err *err) NEEDS(co->admin_lock) MUST_CHECK;
+                         struct str table, bool dry_run, struct err *err)
+    NEEDS(co->admin_lock) MUST_CHECK;
 
 #endif

@@ -131,6 +131,7 @@ static int act(const struct invocation *inv, const char *verb)
 
     call_path(&call, "/api/v1/dead-letters");
     call_segment(&call, verb);
+    call_dry_run(&call, inv);
     if (!add_filter(&call.body, inv, &err))
         return command_usage(inv, &err);
     return session_run(inv, &call, view_count);

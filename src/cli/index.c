@@ -71,6 +71,7 @@ int command_index_rollback(const struct invocation *inv)
         return command_usage(inv, &err);
     index_path(&call, inv, "index");
     call_segment(&call, "rollback");
+    call_dry_run(&call, inv);
     buf_printf(&call.body, "{\"to\":%llu}", (unsigned long long)to);
     return session_run(inv, &call, view_returned);
 }
@@ -85,6 +86,7 @@ int command_index_reset(const struct invocation *inv)
         return code;
     index_path(&call, inv, "index");
     call_segment(&call, "reset");
+    call_dry_run(&call, inv);
     return session_run(inv, &call, view_dropped);
 }
 
@@ -99,5 +101,6 @@ int command_index_delete(const struct invocation *inv)
     index_path(&call, inv, "versions");
     if (inv->n_args > 1)
         call_segment(&call, inv->args[1]);
+    call_dry_run(&call, inv);
     return session_run(inv, &call, view_dropped);
 }

@@ -428,6 +428,7 @@ int command_node_forget(const struct invocation *inv)
         return code;
     call_path(&call, "/api/v1/nodes");
     call_segment(&call, inv->args[0]);
+    call_dry_run(&call, inv);
     return session_run(inv, &call, view_forgotten);
 }
 

@@ -214,6 +214,7 @@ int command_delete(const struct invocation *inv)
     if (code != EXIT_DONE)
         return code;
     list_path(&call, inv);
+    call_dry_run(&call, inv);
     return session_run(inv, &call, view_deleted);
 }
 
@@ -245,6 +246,7 @@ static int delete_with_indexes(const struct invocation *inv)
         return code;
     list_path(&call, inv);
     call_segment(&call, "delete");
+    call_dry_run(&call, inv);
     buf_append(&call.body, STR("{\"confirm\":"));
     buf_append_json(&call.body, str_from(confirm == NULL ? "" : confirm));
     buf_append_char(&call.body, '}');
@@ -288,6 +290,7 @@ int command_topic_reset(const struct invocation *inv)
     if (code != EXIT_DONE)
         return code;
     topic_path(&call, inv->args[0], "reset");
+    call_dry_run(&call, inv);
     return session_run(inv, &call, view_reset);
 }
 

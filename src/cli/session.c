@@ -414,6 +414,15 @@ int session_print(const struct invocation *inv, struct str json, view_fn view)
     return code;
 }
 
+/* The answer says what would have been done. */
+static void say_dry_run(struct str json)
+{
+    bool is = false;
+
+    if (json_find_bool(json, "/dry_run", &is) && is)
+        fputs("millrace: a dry run: nothing was changed\n", stderr);
+}
+
 int session_run_if(const struct invocation *inv, struct call *call, view_fn view,
                    session_fine_fn fine)
 {
@@ -429,6 +438,8 @@ int session_run_if(const struct invocation *inv, struct call *call, view_fn view
 
     int code = session_ask(s, call, &answer);
 
+    if (code == EXIT_DONE)
+        say_dry_run(buf_str(&answer));
     if (code == EXIT_DONE)
         code = session_print(inv, buf_str(&answer), view);
     if (code == EXIT_DONE && fine != NULL && !fine(buf_str(&answer)))
@@ -447,7 +458,7 @@ int session_confirm(const struct invocation *inv, const char *question, const ch
 {
     char line[16] = "";
 
-    if (invocation_has(inv, "yes"))
+    if (invocation_has(inv, "yes") || invocation_has(inv, "dry-run"))
         return EXIT_DONE;
     if (isatty(STDIN_FILENO) != 1 || isatty(STDERR_FILENO) != 1) {
         struct err err;
@@ -487,4 +498,9 @@ void call_param(struct call *call, const char *name, const char *value)
     buf_append(&call->target, str_from(name));
     buf_append_char(&call->target, '=');
     client_encode(&call->target, str_from(value));
+}
+
+void call_dry_run(struct call *call, const struct invocation *inv)
+{
+    call_param(call, "dry_run", invocation_has(inv, "dry-run") ? "true" : NULL);
 }

@@ -111,5 +111,7 @@ int session_confirm(const struct invocation *inv, const char *question,
 void call_path(struct call *call, const char *path);
 void call_segment(struct call *call, const char *text);
 void call_param(struct call *call, const char *name, const char *value); /* NULL: left out */
+/* With --dry-run nothing is changed, so session_confirm() does not ask. */
+void call_dry_run(struct call *call, const struct invocation *inv);
 
 #endif

@@ -367,10 +367,12 @@ static void what_an_owner_told_counts_in_the_verdict(void **state)
     assert_int_equal(status(&a, &json), 200);
     has(&json, "\"ok\":false");
     has(&json, "\"message\":\"m\",\"why\":\"w\",\"fix\":\"f\"");
-    has(&json, "{\"state\":\"fail\",\"reason\":\"r\",\"fix\":\"f\",\"name\":\"far\","
-               "\"lag_seconds\":7.5,\"owner\":\"bert\"");
-    has(&json, "{\"state\":\"held\",\"reason\":\"full\",\"fix\":\"\",\"table\":\"f.a\","
-               "\"rate\":3.25}");
+    has(&json,
+        "{\"state\":\"fail\",\"reason\":\"r\",\"fix\":\"f\",\"since\":null,\"name\":\"far\","
+        "\"lag_seconds\":7.5,\"owner\":\"bert\"");
+    has(&json,
+        "{\"state\":\"held\",\"reason\":\"full\",\"fix\":\"\",\"since\":null,\"table\":\"f.a\","
+        "\"rate\":3.25}");
     has(&json, WELL_TOLD);
     buf_free(&json);
 }
@@ -386,8 +388,8 @@ static void what_was_told_too_long_ago_is_not_well(void **state)
     assert_int_equal(status(&a, &json), 200);
     has(&json, "\"ok\":false");
     has(&json, "its owner, bert, last told of it 5 min 0 s ago");
-    has(&json, "{\"state\":\"unknown\",\"reason\":\"\",\"fix\":\"\",\"name\":\"far\","
-               "\"lag_seconds\":null");
+    has(&json, "{\"state\":\"unknown\",\"reason\":\"\",\"fix\":\"\",\"since\":\"");
+    has(&json, "\",\"name\":\"far\",\"lag_seconds\":null");
     has(&json, "\"table\":\"f.a\",\"lag_seconds\":null}");
     buf_free(&json);
 }

@@ -122,6 +122,11 @@ void coordinator_close(struct coordinator *co)
 }
 
 /* What is asked of terms, or nothing. */
+static const char *asked(bool dry_run)
+{
+    return dry_run ? " only asked" : "";
+}
+
 static const char *terms_text(const struct change_terms *t)
 {
     static __thread char text[64];
@@ -129,6 +134,7 @@ static const char *terms_text(const struct change_terms *t)
     text[0] = '\0';
     if (t->revision != NULL)
         snprintf(text, sizeof(text), " of revision %" PRIu64, *t->revision);
+    strcat(text, asked(t->dry_run));
     return text;
 }
 
@@ -207,11 +213,11 @@ bool coordinator_put_user(struct coordinator *co, const struct user_change *u, s
                   u->sets_rows ? u->sees_rows : -1);
 }
 
-bool coordinator_delete_user(struct coordinator *co, struct str name, struct buf *json,
-                             struct err *err)
+bool coordinator_delete_user(struct coordinator *co, struct str name, bool dry_run,
+                             struct buf *json, struct err *err)
 {
     (void)co;
-    return called(json, err, "delete user %.*s", (int)name.len, name.ptr);
+    return called(json, err, "delete user %.*s%s", (int)name.len, name.ptr, asked(dry_run));
 }
 
 bool coordinator_add_token(struct coordinator *co, const struct token_order *t,
@@ -223,11 +229,11 @@ bool coordinator_add_token(struct coordinator *co, const struct token_order *t,
                   t->by.ptr);
 }
 
-bool coordinator_delete_token(struct coordinator *co, struct str name, struct buf *json,
-                              struct err *err)
+bool coordinator_delete_token(struct coordinator *co, struct str name, bool dry_run,
+                              struct buf *json, struct err *err)
 {
     (void)co;
-    return called(json, err, "delete token %.*s", (int)name.len, name.ptr);
+    return called(json, err, "delete token %.*s%s", (int)name.len, name.ptr, asked(dry_run));
 }
 
 void coordinator_open_first_admin(struct coordinator *co, const char *page)
@@ -443,32 +449,34 @@ bool coordinator_index_create(struct coordinator *co, struct str table,
 }
 
 bool coordinator_index_delete(struct coordinator *co, struct str table, uint64_t number,
-                              struct buf *json, struct err *err)
+                              bool dry_run, struct buf *json, struct err *err)
 {
     (void)co;
-    return called(json, err, "index delete %.*s %" PRIu64, (int)table.len, table.ptr, number);
+    return called(json, err, "index delete %.*s %" PRIu64 "%s", (int)table.len, table.ptr,
+                  number, asked(dry_run));
 }
 
 bool coordinator_index_cutover(struct coordinator *co, struct str table, uint64_t accepted,
-                               struct buf *json, struct err *err)
+                               bool dry_run, struct buf *json, struct err *err)
 {
     (void)co;
-    return called(json, err, "index cutover %.*s %" PRIu64, (int)table.len, table.ptr,
-                  accepted);
+    return called(json, err, "index cutover %.*s %" PRIu64 "%s", (int)table.len, table.ptr,
+                  accepted, asked(dry_run));
 }
 
 bool coordinator_index_rollback(struct coordinator *co, struct str table, uint64_t number,
-                                struct buf *json, struct err *err)
+                                bool dry_run, struct buf *json, struct err *err)
 {
     (void)co;
-    return called(json, err, "index rollback %.*s %" PRIu64, (int)table.len, table.ptr, number);
+    return called(json, err, "index rollback %.*s %" PRIu64 "%s", (int)table.len, table.ptr,
+                  number, asked(dry_run));
 }
 
-bool coordinator_index_reset(struct coordinator *co, struct str table, struct buf *json,
-                             struct err *err)
+bool coordinator_index_reset(struct coordinator *co, struct str table, bool dry_run,
+                             struct buf *json, struct err *err)
 {
     (void)co;
-    return called(json, err, "index reset %.*s", (int)table.len, table.ptr);
+    return called(json, err, "index reset %.*s%s", (int)table.len, table.ptr, asked(dry_run));
 }
 
 bool coordinator_index_set(struct coordinator *co, struct str table, const struct job_change *c,
@@ -479,11 +487,11 @@ bool coordinator_index_set(struct coordinator *co, struct str table, const struc
                   c->sets_rate ? (int)c->rate : -1, c->sets_nodes ? (int)c->nodes : -1);
 }
 
-bool coordinator_topic_reset(struct coordinator *co, struct str topic, struct buf *json,
-                             struct err *err)
+bool coordinator_topic_reset(struct coordinator *co, struct str topic, bool dry_run,
+                             struct buf *json, struct err *err)
 {
     (void)co;
-    return called(json, err, "topic reset %.*s", (int)topic.len, topic.ptr);
+    return called(json, err, "topic reset %.*s%s", (int)topic.len, topic.ptr, asked(dry_run));
 }
 
 bool coordinator_index_pause(struct coordinator *co, struct str table, struct str reason,
@@ -531,11 +539,11 @@ bool coordinator_change_nodes(struct coordinator *co, const struct node_request 
                   (int)r->node.len, r->node.ptr, (int)r->topic.len, r->topic.ptr, r->dry_run);
 }
 
-bool coordinator_forget_node(struct coordinator *co, struct str name, struct buf *json,
-                             struct err *err)
+bool coordinator_forget_node(struct coordinator *co, struct str name, bool dry_run,
+                             struct buf *json, struct err *err)
 {
     (void)co;
-    return called(json, err, "forget node %.*s", (int)name.len, name.ptr);
+    return called(json, err, "forget node %.*s%s", (int)name.len, name.ptr, asked(dry_run));
 }
 
 /* The files of a draft, or nothing. */
@@ -606,10 +614,10 @@ bool coordinator_dead_letter_replay(struct coordinator *co, const struct dead_le
 }
 
 bool coordinator_dead_letter_discard(struct coordinator *co, const struct dead_letter_filter *f,
-                                     struct buf *json, struct err *err)
+                                     bool dry_run, struct buf *json, struct err *err)
 {
     (void)co;
-    return dead_letters("discard", f, json, err);
+    return dead_letters(dry_run ? "discard only asked" : "discard", f, json, err);
 }
 
 bool coordinator_delayed(struct coordinator *co, const struct snapshot_filter *f,

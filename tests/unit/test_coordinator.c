@@ -301,7 +301,7 @@ static void *delete_orders(void *arg)
     struct buf json = {0};
     struct err err = {0};
 
-    assert_false(coordinator_index_delete(f->co, STR("orders"), 0, &json, &err));
+    assert_false(coordinator_index_delete(f->co, STR("orders"), 0, false, &json, &err));
     assert_int_equal(err.kind, ERR_RETRY);
     buf_free(&json);
     return NULL;
@@ -411,7 +411,8 @@ static void discard_all(struct fixture *f, const char *fix)
     struct err err = {0};
 
     assert_true(coordinator_refresh(f->co, &err));
-    assert_int_equal(coordinator_dead_letter_discard(f->co, &all, &json, &err), fix == NULL);
+    assert_int_equal(coordinator_dead_letter_discard(f->co, &all, false, &json, &err),
+                     fix == NULL);
     assert_int_equal(err.code, fix == NULL ? 0 : 409);
     if (fix != NULL && strstr(err.msg, fix) == NULL)
         fail_msg("no \"%s\": %s", fix, err.msg);

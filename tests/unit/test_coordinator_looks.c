@@ -205,7 +205,7 @@ static void what_the_store_says_is_shown_and_follows_who_changes_it(void **state
     }
     coordinator_view_free(v);
     assert_true(coordinator_dead_letter_discard(
-        f->co, &(struct dead_letter_filter){.table = STR("shop.t7")}, &out, &err));
+        f->co, &(struct dead_letter_filter){.table = STR("shop.t7")}, false, &out, &err));
     v = coordinator_view_new(f->co);
     for (size_t i = 0; i < TABLES; i++)
         assert_int_equal(v->tables[i].dead, 0);

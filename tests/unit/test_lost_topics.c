@@ -282,7 +282,7 @@ static void who_deletes_what_another_node_must_delete_is_told(void **state)
     assert_true(
         store_drop_versions(f.opt.store, &(struct version_name){STR("orders"), 1}, 1, &err));
     take();
-    assert_false(coordinator_index_delete(f.co, STR("shop.orders"), 0, &json, &err));
+    assert_false(coordinator_index_delete(f.co, STR("shop.orders"), 0, false, &json, &err));
     assert_int_equal(err.kind, ERR_STOP);
     assert_non_null(strstr(err.msg, "cannot delete index orders_v1: topic/shop is owned by"));
     assert_non_null(strstr(err.msg, "; fix: try again in a few seconds"));

@@ -50,4 +50,5 @@ const struct operation op_put_user = {
     .answers = {{200, "user-set/1", NULL}, {201, "user-set/1", NULL}}};
 const struct operation op_put_token = {
     .members = token, .problems = "409 422", .answers = {{201, "token-add/1", NULL}}};
-const struct operation op_delete_access = {.answers = {{200, "delete/1", NULL}}};
+const struct operation op_delete_access = {.params = dry_run_input,
+                                           .answers = {{200, "delete/1", NULL}}};

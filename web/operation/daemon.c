@@ -3,6 +3,9 @@
 #include "web/operation/operation.h"
 
 const struct input no_input[] = {{0}};
+const struct input dry_run_input[] = {
+    {"dry_run", INPUT_FLAG, .help = "Change nothing: check, and say what would be changed."},
+    {0}};
 
 const struct operation op_page = {.any_params = true,
                                   .answers = {{200, NULL, "text/html; charset=utf-8"},

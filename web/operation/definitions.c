@@ -57,8 +57,10 @@ const struct operation op_log = {
     .params = log_pages, .is_list = true, .answers = {{200, NULL, NULL}}};
 const struct operation op_list_definitions = {
     .params = pages, .is_list = true, .tells_revision = true, .answers = {{200, NULL, NULL}}};
-const struct operation op_delete = {
-    .asks_revision = true, .problems = "409 422", .answers = {{200, "delete/1", NULL}}};
+const struct operation op_delete = {.params = dry_run_input,
+                                    .asks_revision = true,
+                                    .problems = "409 422",
+                                    .answers = {{200, "delete/1", NULL}}};
 
 /* ---- a table ---- */
 
@@ -70,7 +72,8 @@ static const struct input explain[] = {{ROW_KEY}, {0}};
 static const struct input explain_draft[] = {{ROW_KEY}, {FILES}, {VARIABLES}, {0}};
 static const struct input mapping_draft[] = {{FILES}, {VARIABLES}, {0}};
 
-const struct operation op_table_delete = {.members = confirm,
+const struct operation op_table_delete = {.params = dry_run_input,
+                                          .members = confirm,
                                           .asks_revision = true,
                                           .problems = "409",
                                           .answers = {{200, "delete/1", NULL}}};
@@ -88,8 +91,10 @@ const struct operation op_columns = {.problems = "422", .answers = {{200, "colum
 static const struct input reason[] = {
     {"reason", INPUT_TEXT, .help = "Why, for people; the status shows this."}, {0}};
 
-const struct operation op_topic_reset = {
-    .members = no_input, .problems = "409 422", .answers = {{200, "topic-reset/1", NULL}}};
+const struct operation op_topic_reset = {.params = dry_run_input,
+                                         .members = no_input,
+                                         .problems = "409 422",
+                                         .answers = {{200, "topic-reset/1", NULL}}};
 const struct operation op_topic_pause = {
     .members = reason, .problems = "409 422", .answers = {{200, "topic-pause/1", NULL}}};
 const struct operation op_topic_resume = {
@@ -107,8 +112,8 @@ static const struct input move[] = {
 
 const struct operation op_nodes = {
     .params = pages, .is_list = true, .problems = "409", .answers = {{200, "node/1", NULL}}};
-const struct operation op_node_forget = {.problems = "409",
-                                         .answers = {{200, "node-forget/1", NULL}}};
+const struct operation op_node_forget = {
+    .params = dry_run_input, .problems = "409", .answers = {{200, "node-forget/1", NULL}}};
 const struct operation op_node_change = {
     .members = change,
     .problems = "409",

@@ -88,6 +88,7 @@ const struct operation op_dead_letter_replay = {
     .problems = "404 409 422",
     .answers = {{200, "dead-letter-replay/1", NULL}}};
 const struct operation op_dead_letter_discard = {
+    .params = dry_run_input,
     .members = which_letters,
     .problems = "404 409 422",
     .answers = {{200, "dead-letter-discard/1", NULL}}};

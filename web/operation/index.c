@@ -40,9 +40,14 @@ const struct operation op_index_create = {
 const struct operation op_index_set = {
     .members = set, .problems = "409 422", .answers = {{200, "index-set/1", NULL}}};
 const struct operation op_index_cutover = {
-    .members = cutover, .problems = "409 422 423", .answers = {{202, "index-cutover/1", NULL}}};
-const struct operation op_index_reset = {
-    .members = no_input, .problems = "409 422", .answers = {{200, "index-reset/1", NULL}}};
+    .params = dry_run_input,
+    .members = cutover,
+    .problems = "409 422 423",
+    .answers = {{200, "index-cutover/1", NULL}, {202, "index-cutover/1", NULL}}};
+const struct operation op_index_reset = {.params = dry_run_input,
+                                         .members = no_input,
+                                         .problems = "409 422",
+                                         .answers = {{200, "index-reset/1", NULL}}};
 
 /* ---- an index that is there ---- */
 
@@ -67,7 +72,9 @@ const struct operation op_index_refresh_cancel = {
     .members = no_input,
     .problems = "409 422",
     .answers = {{200, "index-refresh-cancel/1", NULL}}};
-const struct operation op_index_rollback = {
-    .members = rollback, .problems = "409 422", .answers = {{200, "index-rollback/1", NULL}}};
-const struct operation op_index_delete = {.problems = "409",
-                                          .answers = {{200, "index-delete/1", NULL}}};
+const struct operation op_index_rollback = {.params = dry_run_input,
+                                            .members = rollback,
+                                            .problems = "409 422",
+                                            .answers = {{200, "index-rollback/1", NULL}}};
+const struct operation op_index_delete = {
+    .params = dry_run_input, .problems = "409", .answers = {{200, "index-delete/1", NULL}}};

@@ -76,6 +76,8 @@ struct operation {
 
 /* A list without an input: the body may be absent, or an empty object. */
 extern const struct input no_input[];
+/* The parameter of what can be tried without changing anything. */
+extern const struct input dry_run_input[];
 /* The members of a definition file in a body. */
 extern const struct input file_input[];
 

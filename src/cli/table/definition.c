@@ -7,6 +7,7 @@ static const struct command_option table_delete_options[] = {
     {"with-indexes", 0, NULL, "also delete its indexes", NULL},
     {"confirm", 0, "TABLE", "with --with-indexes: even if searches use them; name it again",
      "table"},
+    TRY,
     YES,
     END,
 };
@@ -17,15 +18,10 @@ static const struct command_option move_options[] = {
     END,
 };
 
-#define DRY_RUN                                                                  \
-    {                                                                            \
-        "dry-run", 'n', NULL, "show what would change, and change nothing", NULL \
-    }
-
-static const struct command_option change_options[] = {DRY_RUN, WHY, END};
+static const struct command_option change_options[] = {TRY, WHY, END};
 
 static const struct command_option table_options[] = {
-    DRY_RUN,
+    TRY,
     WHY,
     {"take-alias", 0, NULL,
      "let a table take an alias that points to an index that Millrace did not make", NULL},
@@ -34,7 +30,7 @@ static const struct command_option table_options[] = {
 
 static const struct command_option column_options[] = {
     {"relation", 0, "RELATION", "of this relation, as items or items.product", NULL},
-    DRY_RUN,
+    TRY,
     END,
 };
 

@@ -35,6 +35,7 @@ static const struct command_option cutover_options[] = {
 
 static const struct command_option rollback_options[] = {
     {"to", 0, "N", "to version N (default: the newest kept one before the present)", NULL},
+    TRY,
     WHY,
     END,
 };

@@ -25,6 +25,10 @@ static const struct command_option letters_options[] = {
     END,
 };
 
+static const struct command_option discard_options[] = {
+    WHICH, {"all", 0, NULL, "all dead letters", NULL}, TRY, YES, END,
+};
+
 static const struct command list[] = {
     {"dead-letter list", "", "list documents that the search engine refused", NULL, NEED_STORE,
      command_dead_letter_list, NULL, 0, 0, letter_options, NULL, false,
@@ -39,7 +43,7 @@ static const struct command list[] = {
     {"dead-letter discard", "[ID]", "forget dead letters",
      "Takes an ID, options that select dead letters, or --all.  Their documents stay "
      "missing or stale in the index until their rows change.",
-     NEED_DAEMON, command_dead_letter_discard, NULL, 0, 1, letters_options, NULL, false,
+     NEED_DAEMON, command_dead_letter_discard, NULL, 0, 1, discard_options, NULL, false,
      "dead-letter discard 17"},
 };
 

@@ -32,6 +32,10 @@ extern const struct command_option yes_options[], pause_options[];
     {                                                                   \
         "why", 0, "TEXT", "the reason, which the audit log keeps", NULL \
     }
+#define TRY                                                                      \
+    {                                                                            \
+        "dry-run", 'n', NULL, "show what would change, and change nothing", NULL \
+    }
 #define YES {"yes", 'y', NULL, "do not ask for confirmation", NULL}, WHY
 #define END                       \
     {                             \

@@ -94,6 +94,7 @@ export function cutoverAction(x, wait) {
       : [],
     asksWhy: true,
     line: (v) => `millrace index cutover ${x.table}${option("accept-dead-letters", v.letters)}`,
+    preview: (v) => post(path(["tables", x.table, "index", "cutover"], { dry_run: true }), { accept_dead_letters: numberOf(v.letters) }),
     run: (v) => post(path(["tables", x.table, "index", "cutover"]), { accept_dead_letters: numberOf(v.letters) }),
     done: () => t("cutover.done"),
     href: (answer) => link(["jobs", answer.job]),
@@ -109,6 +110,7 @@ export function resetAction(x, version) {
     typed: x.index,
     danger: true,
     line: `millrace index reset ${x.table} --yes`,
+    preview: () => post(path(["tables", x.table, "index", "reset"], { dry_run: true }), {}),
     run: () => post(path(["tables", x.table, "index", "reset"]), {}),
     done: () => t("index.reset.done"),
   };

@@ -1,6 +1,6 @@
 /* Dead letters: write them again from their rows of today, or forget them. */
 import { t } from "../text.js";
-import { post } from "../api.js";
+import { path, post } from "../api.js";
 import { go } from "../route.js";
 import { option } from "./command.js";
 
@@ -30,6 +30,7 @@ export const discardLetters = (filter, after) => ({
   danger: true,
   role: "admin",
   line: `millrace dead-letter discard${options(filter)}`,
+  preview: () => post(path(["dead-letters", "discard"], { dry_run: true }), filter),
   run: () => post("dead-letters/discard", filter),
   done: (answer) => t("letters.discarded", { n: answer.count }),
   after: () => (after ? after() : go(["letters"])),

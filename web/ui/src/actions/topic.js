@@ -39,6 +39,7 @@ export const resetTopic = (name) => ({
   danger: true,
   role: "admin",
   line: `millrace topic reset ${name}`,
+  preview: () => post(path(["topics", name, "reset"], { dry_run: true })),
   run: () => post(path(["topics", name, "reset"])),
   done: () => t("topic.was_reset"),
 });

@@ -10,6 +10,7 @@ export function rollbackAction(x, to) {
     doesNot: t("rollback.does_not", { from: String(x.version) }),
     asksWhy: true,
     line: `millrace index rollback ${x.table} --to ${to}`,
+    preview: () => post(path(["tables", x.table, "index", "rollback"], { dry_run: true }), { to }),
     run: () => post(path(["tables", x.table, "index", "rollback"]), { to }),
     done: (answer) => t("rollback.done", { to: String(answer.version) }),
   };
@@ -24,6 +25,7 @@ export function deleteVersionAction(name, version) {
     typed: version.name,
     danger: true,
     line: `millrace index delete ${name} ${version.version} --yes`,
+    preview: () => remove(path(["tables", name, "versions", String(version.version)], { dry_run: true })),
     run: () => remove(path(["tables", name, "versions", String(version.version)])),
     done: () => t("version.deleted", { n: 1 }),
   };
@@ -37,6 +39,7 @@ export function deleteVersionsAction(name, index, versions) {
     typed: index,
     danger: true,
     line: `millrace index delete ${name} --yes`,
+    preview: () => remove(path(["tables", name, "versions"], { dry_run: true })),
     run: () => remove(path(["tables", name, "versions"])),
     done: (answer) => t("version.deleted", { n: answer.count }),
   };

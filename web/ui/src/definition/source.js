@@ -89,6 +89,7 @@ export function sourceAction(kind, { before, etag, given, after } = {}) {
 }
 
 export function deleteSource(kind, name, etag) {
+  const drop = async (query) => (await ask("DELETE", path([PLURAL[kind], name], query), undefined, { headers: etag ? { "If-Match": etag } : {} })).data;
   return {
     title: t(`source.delete_${kind}`),
     does: t(`source.delete_${kind}.does`, { name }),
@@ -97,7 +98,8 @@ export function deleteSource(kind, name, etag) {
     danger: true,
     role: "admin",
     line: `millrace ${kind} delete ${name}`,
-    run: async () => (await ask("DELETE", path([PLURAL[kind], name]), undefined, { headers: etag ? { "If-Match": etag } : {} })).data,
+    preview: () => drop({ dry_run: true }),
+    run: () => drop(),
     done: () => t("source.deleted"),
     after: () => go([PLURAL[kind]]),
   };

@@ -53,6 +53,7 @@ function StateTab({ name }) {
 }
 
 function deleteAction(x) {
+  const drop = (v, query) => (v.indexes ? post(path(["tables", x.table, "delete"], query), { confirm: x.table }) : remove(path(["tables", x.table], query)));
   return {
     title: t("table.delete"),
     does: t("table.delete.does", { table: x.table, index: x.index }),
@@ -62,7 +63,8 @@ function deleteAction(x) {
     role: "admin",
     fields: [{ id: "indexes", name: t("table.delete.indexes"), type: "checkbox", help: t("table.delete.indexes.help") }],
     line: (v) => `millrace table delete ${x.table}${v.indexes ? ` --with-indexes --confirm ${x.table}` : ""}`,
-    run: (v) => (v.indexes ? post(path(["tables", x.table, "delete"]), { confirm: x.table }) : remove(path(["tables", x.table]))),
+    preview: (v) => drop(v, { dry_run: true }),
+    run: (v) => drop(v),
     done: () => t("table.deleted"),
     after: () => go(["tables"]),
   };

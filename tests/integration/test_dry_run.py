@@ -1,0 +1,75 @@
+"""A dry run says what would be changed, refuses what would be refused, and changes nothing."""
+import json
+
+from openapi import Api
+from servers import Failed, wait_until
+
+
+def world(w):
+    """A daemon with a version that is history, one that is kept, one that waits, a dead letter, a user and a token."""
+    w.sql("CREATE TABLE thing (id INT PRIMARY KEY, code VARCHAR(20))", "INSERT INTO thing VALUES (1, '10'), (2, 'abc')", "CREATE TABLE bare (id INT PRIMARY KEY)")
+    daemon = w.follow(w.definitions({"table": "thing", "columns": ["id", {"name": "code", "type": "integer"}]}, {"table": "bare"}))
+    table = f"{w.schema}.thing"
+    daemon.command("index", "create", table, "--accept-dead-letters", "1", ok=None)
+    wait_until("the dead letter is stored", lambda: daemon.json("dead-letter", "list")["items"])
+    for _ in range(2):
+        daemon.command("index", "create", f"{w.schema}.bare", "--keep", "1")
+    daemon.command("index", "create", f"{w.schema}.bare", "--hold", "--no-wait")
+    wait_until("it waits", lambda: any(v["state"] == "waiting" or v.get("wait") for v in daemon.json("version", "list", w.index("bare"))["items"]), 30)
+    daemon.command("user", "add", "anna", "--role", "viewer", input="a password for Anna\n")
+    daemon.command("token", "add", "ci", "--role", "viewer")
+    return daemon
+
+
+def state(daemon):
+    """All that a change could change."""
+    found = {noun: daemon.json(noun, "list")["items"] for noun in ("topic", "database", "table", "version", "index", "user", "token", "dead-letter", "log", "audit")}
+    for version in found["version"] + found["index"]:
+        version.pop("documents", None)
+    return found
+
+
+def calls(w):
+    """(method, path, body, the same of what is not there: its status)"""
+    thing, bare = f"{w.schema}.thing", f"{w.schema}.bare"
+    return [("DELETE", f"/tables/{bare}/versions", None, "/tables/no.such/versions", 404),
+            ("DELETE", f"/tables/{bare}/versions/1", None, f"/tables/{bare}/versions/77", 404),
+            ("POST", f"/tables/{bare}/index/cutover", {}, f"/tables/{thing}/index/cutover", 409),
+            ("POST", f"/tables/{bare}/index/reset", {}, "/tables/no.such/index/reset", 404),
+            ("POST", f"/topics/{w.schema}/reset", {}, "/topics/no.such/reset", 404),
+            ("POST", "/dead-letters/discard", {"all": True}, None, 0),
+            ("DELETE", "/users/anna", None, "/users/no.such", 404),
+            ("DELETE", "/tokens/ci", None, "/tokens/no.such", 404),
+            ("DELETE", f"/tables/{thing}", None, "/tables/no.such", 404),
+            ("POST", f"/tables/{thing}/delete", {"confirm": thing}, None, 0)]
+
+
+def test_what_is_only_tried_is_checked_and_told_and_changes_nothing(w):
+    daemon = world(w)
+    api, before = Api(daemon), state(daemon)
+    for method, path, body, other, status in calls(w):
+        answer = api.ask(method, f"/api/v1{path}?dry_run=true", body=body)
+        if answer.status != 200 or json.loads(answer.text).get("dry_run") is not True:
+            raise Failed(f"{method} {path}: {answer}")
+        if other and (refused := api.ask(method, f"/api/v1{other}?dry_run=true", body=body)).status != status:
+            raise Failed(f"{method} {other}: {status} was expected: {refused}")
+    if (after := state(daemon)) != before:
+        raise Failed(f"a dry run has changed {[(noun, before[noun], after[noun]) for noun in before if before[noun] != after[noun]]}")
+    w.sql("INSERT INTO thing VALUES (3, '30')")
+    wait_until("the topic still delivers", lambda: w.engine.get(w.index("thing"), 3) == {"id": 3, "code": "30"})
+
+
+def test_a_roll_back_that_is_only_tried_moves_no_alias(w):
+    w.sql("CREATE TABLE thing (id INT PRIMARY KEY, a INT)", "INSERT INTO thing VALUES (1, 1)")
+    daemon, table = w.follow(w.definitions({"table": "thing"})), f"{w.schema}.thing"
+    if daemon.command("index", "rollback", table, "--dry-run", ok=None).returncode == 0:
+        raise Failed("it would return to a version that nothing keeps")
+    daemon.command("index", "create", table, "--keep", "1")
+    said = daemon.json("index", "rollback", table, "--dry-run")
+    if (said["version"], said["from"], said["dry_run"]) != (1, 2, True) or w.table(daemon, "thing")["version"] != 2:
+        raise Failed(f"searches use version {w.table(daemon, 'thing')['version']}, and it said {said}")
+    if "nothing was changed" not in daemon.command("index", "rollback", table, "--dry-run").stderr:
+        raise Failed("a person is not told that it was a dry run")
+    daemon.command("index", "rollback", table)
+    if w.table(daemon, "thing")["version"] != 1:
+        raise Failed("the roll-back itself has not moved the alias")

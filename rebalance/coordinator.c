@@ -547,6 +547,7 @@ void coordinator_stop(struct coordinator *co)
     stop_set(&co->stop);
     asking_end(co->asking);
     errands_end(co->errands);
+    tasks_refuse(co->tasks);
     if (co->started)
         pthread_join(co->thread, NULL);
     leaving = thread_start("coordinator", leaving_main, co);

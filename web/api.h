@@ -72,8 +72,8 @@ void api_alarm_test(struct api_call *c);
 /* Definitions. */
 void api_apply(struct api_call *c);
 void api_export(struct api_call *c);
-void api_list(struct api_call *c);
-void api_log(struct api_call *c); /* the definitions of kind c->noun; args[0] names one */
+void api_list(struct api_call *c); /* the definitions of kind c->noun; args[0] names one */
+void api_log(struct api_call *c);  /* the events; args[0]: of a table, or one */
 /* stores the definition of kind c->noun that args[0] names */
 void api_put_definition(struct api_call *c);
 void api_delete(struct api_call *c);       /* deletes args[0], of kind c->noun */

@@ -170,10 +170,22 @@ void api_reports(struct api_call *c)
     answer(c, 200, coordinator_list_reports(c->api->coordinator, &c->res->body, &err), &err);
 }
 
+/* The id of a drain or a doctor is no number; what these say is for operators. */
+static bool may_read(const struct api_call *c, struct err *err)
+{
+    uint64_t ignored;
+
+    return c->req->role >= ROLE_OPERATOR || body_parse_uint(c->args[0], &ignored) ||
+           err_set_code(err, ERR_REJECT, "http", 403,
+                        "the reports of drains and doctors need the role operator");
+}
+
 void api_report(struct api_call *c)
 {
     struct err err = {0};
 
-    answer(c, 200, coordinator_get_report(c->api->coordinator, c->args[0], &c->res->body, &err),
+    answer(c, 200,
+           may_read(c, &err) &&
+               coordinator_get_report(c->api->coordinator, c->args[0], &c->res->body, &err),
            &err);
 }

@@ -4,6 +4,7 @@
 
 #include "src/base/mem.h"
 #include "src/base/utf8.h"
+#include "src/format/json.h"
 #include "web/operation/operation.h"
 #include "web/request.h"
 
@@ -53,13 +54,6 @@ static bool is_json_type(struct str type)
 
     return type.len >= sizeof(json) - 1 && strncasecmp(type.ptr, json, sizeof(json) - 1) == 0 &&
            (type.len == sizeof(json) - 1 || strchr("; \t", type.ptr[sizeof(json) - 1]) != NULL);
-}
-
-static bool only_space(const char *p, const char *end)
-{
-    while (p < end && strchr(" \t\r\n", *p) != NULL && *p != '\0')
-        p++;
-    return p == end;
 }
 
 /* cJSON ends a text at a NUL, and whoever else reads the body does not. */
@@ -124,10 +118,12 @@ bool body_parse(struct cJSON **out, const struct request *req, const struct inpu
         return err_set_code(err, ERR_REJECT, "http", 400,
                             "the body is not UTF-8, or a text in it has a NUL");
 
-    const char *end = NULL;
-    cJSON *body = cJSON_ParseWithLengthOpts(req->body.ptr, req->body.len, &end, 0);
+    struct err ignored;
+    cJSON *body = cJSON_ParseWithLength(req->body.ptr, req->body.len);
 
-    if (!cJSON_IsObject(body) || !only_space(end, req->body.ptr + req->body.len)) {
+    /* cJSON takes more than JSON: control characters, numbers such as 01, text behind the end.
+     */
+    if (!cJSON_IsObject(body) || !json_valid(req->body, &ignored)) {
         cJSON_Delete(body);
         return err_set_code(err, ERR_REJECT, "http", 400, "the body is not a JSON object");
     }

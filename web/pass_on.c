@@ -19,21 +19,48 @@
 #include <cJSON.h>
 #include <string.h>
 
+/* Without the reason, which the node that was asked notes, and an older owner does not know. */
+static void append_target(struct buf *out, struct str raw)
+{
+    const char *end = raw.ptr + raw.len, *p = memchr(raw.ptr, '?', raw.len);
+    char before = '?';
+
+    buf_append(out, (struct str){raw.ptr, p == NULL ? raw.len : (size_t)(p - raw.ptr)});
+    while (p != NULL) {
+        const char *next = memchr(p + 1, '&', (size_t)(end - p - 1));
+        const struct str param = {p + 1, (size_t)((next == NULL ? end : next) - p - 1)};
+
+        if (param.len < 4 || memcmp(param.ptr, "why=", 4) != 0) {
+            buf_append_char(out, before);
+            buf_append(out, param);
+            before = '&';
+        }
+        p = next;
+    }
+}
+
 /* Let the topic's owner answer.  Returns false if this node is to answer after all. */
 static bool ask_owner(const struct route *r, const struct api_call *c, struct str topic)
 {
     const struct request *req = c->req;
+    struct buf target = {0};
+
+    append_target(&target, req->target.raw);
+
     const struct wish_request wish = {.topic = topic,
                                       .user = req->user,
                                       .method = str_from(request_method_name(req->method)),
-                                      .target = req->target.raw,
+                                      .target = buf_str(&target),
                                       .body = req->body,
                                       .repeatable = (r->traits & MAY_REPEAT) != 0};
     bool nobody = false;
     struct err err = {0};
 
-    if (coordinator_pass_on(c->api->coordinator, &wish, &c->res->status, &c->res->body, &nobody,
-                            &err)) {
+    const bool ok = coordinator_pass_on(c->api->coordinator, &wish, &c->res->status,
+                                        &c->res->body, &nobody, &err);
+
+    buf_free(&target);
+    if (ok) {
         if (c->res->status >= 400)
             c->res->type = "application/problem+json";
         return true;
@@ -88,6 +115,8 @@ static void ask_for_each(const struct route *r, const struct api_call *c, cJSON 
     json_open_object(&w);
     json_put_string(&w, STR("schema"), buf_str(&schema));
     json_put_u64(&w, STR("count"), sum);
+    if (c->dry_run)
+        json_put_bool(&w, STR("dry_run"), true);
     json_close_object(&w);
     buf_free(&schema);
 }

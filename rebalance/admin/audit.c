@@ -91,9 +91,12 @@ static bool read_list(struct errand *e, struct err *err)
     return store_load_audit(q->store, e->arena, &q->filter, &q->list, &q->n, err);
 }
 
+/* An older program may have kept what is no JSON. */
 static void put_json(struct json_writer *w, struct str key, struct str json)
 {
-    if (json.len > 0)
+    struct err ignored;
+
+    if (json.len > 0 && json_valid(json, &ignored))
         json_put_raw(w, key, json);
     else
         json_put_null(w, key);

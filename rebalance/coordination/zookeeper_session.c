@@ -25,10 +25,13 @@ void zookeeper_session_on_words(const char *message)
 
 bool zookeeper_session_set_status(struct zookeeper *z, enum coordination_status status)
 {
+    const bool was_connected = z->state.status == COORDINATION_CONNECTED;
+
     if (z->state.status == status)
         return false;
     z->state.status = status;
-    z->state.since_ms = clock_mono_ms();
+    if (was_connected || status == COORDINATION_CONNECTED || z->state.since_ms == 0)
+        z->state.since_ms = clock_mono_ms(); /* of an outage, when it began */
     zookeeper_notes_put_first(z, NOTE_STATE, STR(""));
     return true;
 }

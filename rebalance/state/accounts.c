@@ -127,11 +127,13 @@ bool account_store(struct store *store, const struct account *u, struct err *err
 
     const bool ok =
         store_exchange_value(store, buf_str(&key), u->stored, buf_str(&value), &is_done, err) &&
-        (is_done || err_set_code(err, ERR_REJECT, "http", 409,
-                                 "somebody else has changed the user %" STR_FMT
-                                 " at this moment, so nothing was changed; fix: look at "
-                                 "the user and try again",
-                                 STR_ARG(u->name)));
+        (is_done ||
+         err_set_code(err, ERR_REJECT, "http", 409,
+                      "somebody else has changed the user %" STR_FMT
+                      " at this moment, or a newer Millrace gave it a role that this one "
+                      "does not know, so nothing was changed; fix: look at the user "
+                      "and try again",
+                      STR_ARG(u->name)));
 
     buf_free(&key);
     buf_free(&value);

@@ -173,13 +173,19 @@ bool tasks_start(struct tasks *all, struct coordinator *co, const struct task_or
     return ok;
 }
 
+void tasks_refuse(struct tasks *all)
+{
+    lock_acquire(&all->lock);
+    all->is_ending = true;
+    lock_release(&all->lock);
+}
+
 /* Returns one that has not been joined, or NULL. */
 static struct task *find_open(struct tasks *all)
 {
     struct task *t;
 
     lock_acquire(&all->lock);
-    all->is_ending = true;
     for (t = all->first; t != NULL && t->is_joined;)
         t = t->next;
     lock_release(&all->lock);
@@ -188,6 +194,7 @@ static struct task *find_open(struct tasks *all)
 
 void tasks_join(struct tasks *all)
 {
+    tasks_refuse(all);
     for (struct task *t; (t = find_open(all)) != NULL;) {
         pthread_join(t->thread, NULL);
         lock_acquire(&all->lock);
@@ -219,14 +226,16 @@ static void put_pace(struct json_writer *w)
     json_put_cstr(w, STR("fix"), "");
 }
 
-static const char *state_of(const struct task *t) NEEDS(t->all->lock)
+static const char *state_of(const struct tasks *all, const struct task *t) NEEDS(all->lock)
 {
+    (void)all;
     if (!t->is_over)
         return "running";
     return t->err.kind == ERR_NONE ? "done" : "failed";
 }
 
-static void put_task(struct json_writer *w, const struct task *t) NEEDS(t->all->lock)
+static void put_task(struct json_writer *w, const struct tasks *all, const struct task *t)
+    NEEDS(all->lock)
 {
     json_open_object(w);
     json_put_cstr(w, STR("id"), t->id);
@@ -234,7 +243,7 @@ static void put_task(struct json_writer *w, const struct task *t) NEEDS(t->all->
     json_put_cstr(w, STR("index"), "");
     json_put_cstr(w, STR("table"), "");
     json_put_u64(w, STR("version"), 0);
-    json_put_cstr(w, STR("state"), state_of(t));
+    json_put_cstr(w, STR("state"), state_of(all, t));
     put_pace(w);
     json_put_cstr(w, STR("error"), t->err.msg);
     coordinator_put_time(w, STR("created"), t->created_ms);
@@ -247,12 +256,12 @@ void tasks_list(struct tasks *all, struct str name, struct json_writer *w, size_
     for (const struct task *t = all->first; t != NULL; t = t->next)
         if (name.len == 0 ? !t->is_over : str_equal(name, str_from(t->id))) {
             ++*n_listed;
-            put_task(w, t);
+            put_task(w, all, t);
         }
     lock_release(&all->lock);
 }
 
-static void put_progress(struct buf *json, const struct task *t) NEEDS(t->all->lock)
+static void put_progress(struct buf *json, const struct task *t)
 {
     struct json_writer w = {.out = json};
 

@@ -35,7 +35,8 @@ struct task_order {
 };
 
 struct tasks *tasks_new(void) RETURNS_NONNULL MUST_CHECK;
-/* Refuse new ones and wait for those that run, which whoever calls has told to end. */
+void tasks_refuse(struct tasks *all); /* new ones, from now on */
+/* The same, and wait for those that run, which whoever calls has told to end. */
 void tasks_join(struct tasks *all);
 void tasks_free(struct tasks *all); /* joined; NULL is fine */
 

@@ -9,6 +9,7 @@
 #include "rebalance/version/builds.h"
 #include "rebalance/view/known.h"
 #include "rebalance/view/view.h"
+#include "rebalance/watch/engine_watch.h"
 
 #include "src/base/clock.h"
 #include "src/base/log.h"
@@ -37,6 +38,7 @@ struct telling {
     struct catalogue *catalogue;
     struct definitions *definitions;
     size_t n_holds;
+    bool engine_is_away;
     int64_t node_ms; /* monotonic: when the node told of itself */
     pthread_t thread;
 };
@@ -84,13 +86,18 @@ static bool see_all(struct coordinator *co)
     struct catalogue *c = coordinator_catalogue(co);
     struct definitions *d = coordinator_definitions(co);
     const size_t n_holds = holds_n(co->holds);
-    const bool changed = c != t->catalogue || d != t->definitions || n_holds != t->n_holds;
+    const bool engine_is_away = engine_watch_heard(co->engine_watch).is_unreachable;
+    const bool changed = c != t->catalogue || d != t->definitions || n_holds != t->n_holds ||
+                         engine_is_away != t->engine_is_away;
 
+    if (engine_is_away) /* so that its return is seen soon */
+        engine_watch_want(co->engine_watch);
     catalogue_unref(t->catalogue);
     definitions_unref(t->definitions);
     t->catalogue = c;
     t->definitions = d;
     t->n_holds = n_holds;
+    t->engine_is_away = engine_is_away;
     return changed;
 }
 

@@ -58,19 +58,22 @@ static enum doctor_status status_of(const struct topic_view *t)
     return t->is.is_bad || !follows ? DOCTOR_FAIL : DOCTOR_WARN;
 }
 
+/* for_others: who may be able to reach what this node cannot. */
 static void check_topic(const struct coordinator_view *v, const struct topic_view *t,
-                        struct doctor_list *l)
+                        bool for_others, struct doctor_list *l)
 {
-    if (t->is.reason.len > 0 && !t->is.is_of_all)
+    if (t->is.reason.len > 0 && (for_others || !t->is.is_of_all))
         add(l, "topic", t->d->name,
             &(struct doctor_check){.id = STR("topic.runs"),
                                    .status = status_of(t),
                                    .message = t->is.reason,
-                                   .why = STR("Millrace follows nothing on this server "
-                                              "meanwhile"),
+                                   .why = t->is.is_of_all
+                                              ? STR(DOCTOR_WHY_SEARCH)
+                                              : STR("Millrace follows nothing on this server "
+                                                    "meanwhile"),
                                    .fix = t->is.fix,
                                    .since = t->is.since});
-    else if (t->runs)
+    else if (t->runs && !t->is.is_of_all)
         add_well(l, v, t);
     for (size_t i = 0; i < t->n_warnings; i++)
         add(l, "topic", t->d->name,
@@ -341,7 +344,7 @@ static void check_table(const struct coordinator_view *v, const struct table_vie
 void coordinator_check_topic(const struct coordinator_view *v, const struct topic_view *t,
                              struct doctor_list *l)
 {
-    check_topic(v, t, l);
+    check_topic(v, t, true, l);
     for (size_t i = 0; i < v->definitions->n_tables; i++)
         if (str_equal(v->tables[i].topic, t->d->name))
             check_table(v, &v->tables[i], l);
@@ -352,7 +355,7 @@ static void check_others(const struct coordinator_view *v, const struct topic_vi
                          struct doctor_list *l)
 {
     if (t->told.moves && catalogue_pause(v->catalogue, PAUSE_TOPIC, t->d->name) != NULL)
-        check_topic(v, t, l);
+        check_topic(v, t, false, l);
     coordinator_check_told(v, t, l);
 }
 
@@ -364,7 +367,7 @@ void coordinator_check_known(const struct coordinator_view *v, struct doctor_lis
         away_check(v->cluster, v->stored->nodes, v->stored->n_nodes, v->now_ms, l);
     for (size_t i = 0; i < v->definitions->n_topics; i++)
         if (!v->topics[i].told.is_others)
-            check_topic(v, &v->topics[i], l);
+            check_topic(v, &v->topics[i], false, l);
     for (size_t i = 0; i < v->definitions->n_tables; i++)
         if (!v->tables[i].told.is_others)
             check_table(v, &v->tables[i], l);
@@ -428,7 +431,8 @@ static void check_address(const struct address_view *a, struct doctor_list *l)
 static const struct topic_view *refused_by_store(const struct coordinator_view *v)
 {
     for (size_t i = 0; i < v->definitions->n_topics; i++)
-        if (v->topics[i].runs && v->topics[i].status.save_error.kind != ERR_NONE)
+        if (v->topics[i].runs && v->topics[i].status.save_error.kind != ERR_NONE &&
+            v->topics[i].status.save_error.kind != ERR_STOP) /* another node has it */
             return &v->topics[i];
     return NULL;
 }

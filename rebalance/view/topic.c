@@ -15,8 +15,7 @@
 #include <string.h>
 
 #define PREPARED_LONG_MS 60000
-#define SILENT_MS        10000 /* the server is asked for its log's end every second */
-#define CONNECT_MS       2000  /* a server that takes longer to let us in hangs */
+#define SILENT_MS        10000 /* a server that does not answer for so long hangs */
 
 /* What a warning is about. */
 static const struct checked_table {
@@ -26,6 +25,7 @@ static const struct checked_table {
                "rebuilt"},
   prepared = {"mysql.xa_prepared", "after a restart Millrace reads the log again from there, "
                                    "which fails once the server has purged it"},
+  silent = {"topic.silent", "changes committed since may not be delivered"},
   position = {"topic.position", "after a restart Millrace repeats work"},
   days = {"topic.day_zone", "millrace replay cannot read a day of it again"},
   gtid = {"topic.gtid",
@@ -81,10 +81,39 @@ static void warn_of_prepared(struct coordinator_view *v, struct topic_view *t)
          s->prepared.oldest, age_ms / 1000, s->prepared.n, s->file, s->offset);
 }
 
+int64_t coordinator_silent_since_ms(const struct pipeline_status *s, int64_t now_ms)
+{
+    int64_t since_ms = 0;
+
+    if (s->source.state == SOURCE_CONNECTING)
+        since_ms = s->source.since_ms;
+    else if (s->source.state == SOURCE_RUNNING)
+        since_ms = s->asking_ms;
+    return since_ms != 0 && now_ms - since_ms >= SILENT_MS ? since_ms : 0;
+}
+
+/* It answers, but not where its log ends: it refuses that, or has lost the log in question. */
+static void warn_of_silence(struct coordinator_view *v, struct topic_view *t)
+{
+    const struct pipeline_status *s = &t->status;
+    struct buf since = {0};
+
+    if (s->source.state != SOURCE_RUNNING || s->asked_ms == 0 || s->bytes_known ||
+        v->now_ms - s->asked_ms < SILENT_MS || coordinator_silent_since_ms(s, v->now_ms) != 0)
+        return;
+    human_time(&since, s->asked_ms);
+    warn(v, t, &silent,
+         "the server has not said since %s where its log ends, so the lag shown is an upper "
+         "bound; fix: check the rights of its account",
+         since.ptr);
+    buf_free(&since);
+}
+
 void coordinator_warn_of_topic(struct coordinator_view *v, struct topic_view *t)
 {
     warn_of_retention(v, t);
     warn_of_prepared(v, t);
+    warn_of_silence(v, t);
     if (t->status.save_error.kind != ERR_NONE)
         warn(v, t, &position, "%s", t->status.save_error.msg);
     if (t->status.no_days.kind != ERR_NONE)
@@ -96,39 +125,21 @@ void coordinator_warn_of_topic(struct coordinator_view *v, struct topic_view *t)
              "fix: gtid_mode=ON");
 }
 
-/* When the server last answered; 0: not known, or it answers. */
-static int64_t silent_since_ms(const struct pipeline_status *s)
-{
-    if (s->source.since_ms != 0 && (s->asked_ms == 0 || s->asked_ms > s->source.since_ms))
-        return s->source.since_ms;
-    return s->asked_ms;
-}
-
-/* Whether it hangs: it has neither failed nor answered.  Who waits for the store asks nobody.
- */
-static bool hangs(const struct coordinator_view *v, const struct pipeline_status *s)
-{
-    if (s->source.state == SOURCE_CONNECTING)
-        return v->now_ms - s->source.since_ms >= CONNECT_MS;
-    return s->source.state == SOURCE_RUNNING && s->asked_ms != 0 && !v->store.is_away &&
-           v->now_ms - s->asked_ms >= SILENT_MS;
-}
-
 /* A topic whose server hangs is not `running`, though its connection is still there. */
 static void look_at_silence(const struct coordinator_view *v, struct topic_view *t)
 {
-    const int64_t since_ms = silent_since_ms(&t->status);
+    const int64_t silent_ms = coordinator_silent_since_ms(&t->status, v->now_ms);
     struct buf reason = {0};
 
-    if (t->status.source.state != SOURCE_RUNNING || hangs(v, &t->status))
-        t->is.since = coordinator_time(v->arena, since_ms);
+    t->is.since =
+        coordinator_time(v->arena, silent_ms != 0 ? silent_ms : t->status.source.since_ms);
     if (t->is.reason.len > 0 && t->is.fix.len == 0 && t->is.since.len > 0)
         t->is.fix = STR("see that the server runs and can be reached; Millrace tries again by "
                         "itself");
-    if (t->is.reason.len > 0 || !hangs(v, &t->status))
+    if (t->is.reason.len > 0 || silent_ms == 0)
         return;
     buf_printf(&reason, "%" STR_FMT " has not answered since ", STR_ARG(t->d->server.address));
-    human_time(&reason, since_ms);
+    human_time(&reason, silent_ms);
     if (t->status.source.state == SOURCE_RUNNING)
         t->is.state = "waiting";
     t->is.reason = arena_copy(v->arena, buf_str(&reason));

@@ -10,6 +10,11 @@
 struct coordinator_view;
 struct topic_view;
 
+/*
+ * Since when the topic's server has neither failed nor answered, in wall time; 0: it does, or
+ * not for long.  Of a log at rest nobody asks, so that says nothing.
+ */
+int64_t coordinator_silent_since_ms(const struct pipeline_status *s, int64_t now_ms);
 /* Whether the lag exceeds half of the server's log retention. */
 bool coordinator_lag_threatens(const struct pipeline_status *s, int64_t now_ms);
 /* Whether topics that are followed can deliver: once the view knows of the engine. */

@@ -145,8 +145,12 @@ static int wait_for_drain(struct session *s, const struct invocation *inv, struc
     struct buf job = {0}, report = {0};
     int code;
 
-    (void)json_find_text(started, "/job", &job);
-    code = session_wait_for_job(s, "drain", job.ptr, &report);
+    if (json_find_text(started, "/job", &job)) {
+        code = session_wait_for_job(s, "drain", job.ptr, &report);
+    } else { /* a daemon of an older version answers when it has ended */
+        buf_append(&report, started);
+        code = EXIT_DONE;
+    }
     if (code == EXIT_DONE)
         code = session_print(inv, buf_str(&report), view_drain);
     if (code == EXIT_DONE && !is_done(buf_str(&report)))

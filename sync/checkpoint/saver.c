@@ -59,7 +59,8 @@ struct saver {
     bool is_repeated; /* deletes by earlier daemons are repeated */
     bool rests;       /* all that the server had is done, and its dump waits for more */
     uint64_t final_version;
-    int64_t asking_ms; /* wall time at which the pending question was asked; 0: none is */
+    int64_t asking_ms; /* wall time of the first question that has no answer yet; 0: there is
+                          none */
     int64_t asked_ms;  /* wall time at which the server last reported its log's end; 0: never */
     int64_t caught_up_ms; /* wall time at which all of the log was done */
     uint64_t lag_bytes;
@@ -347,10 +348,23 @@ static void keep_lag(struct saver *s, const struct log_backlog *backlog, int64_t
     lock_release(&s->lock);
 }
 
-static void note_asking(struct saver *s, int64_t since_ms)
+static void note_asking(struct saver *s, int64_t now_ms)
 {
     lock_acquire(&s->lock);
-    s->asking_ms = since_ms;
+    if (s->asking_ms == 0)
+        s->asking_ms = now_ms;
+    lock_release(&s->lock);
+}
+
+/* A refusal is an answer, too; an error of the client alone is none. */
+static void note_answer(struct saver *s, const struct err *err)
+{
+    const bool is_of_client = err->origin != NULL && strcmp(err->origin, "mysql") == 0 &&
+                              !mysql_err_is_of_server(err);
+
+    lock_acquire(&s->lock);
+    if (!is_of_client)
+        s->asking_ms = 0;
     lock_release(&s->lock);
 }
 
@@ -363,14 +377,13 @@ static void set_conn(struct saver *s, struct mysql_conn *conn)
     lock_release(&s->lock);
 }
 
-static bool open_conn(struct saver *s)
+static bool open_conn(struct saver *s, struct err *err)
 {
     struct mysql_conn *conn;
-    struct err err = {0};
 
     if (s->conn != NULL)
         return true;
-    if (!known_server_open(s->opt.known, &s->opt.server->options, &conn, &err))
+    if (!known_server_open(s->opt.known, &s->opt.server->options, &conn, err))
         return false;
     set_conn(s, conn);
     return true;
@@ -396,16 +409,19 @@ static void watch_lag(struct saver *s)
         return; /* begun at GTIDs: the dump has not yet told where it is */
     if (!s->opt.connected(s->opt.ctx)) {
         s->dump = (struct dump_watch){0}; /* another dump follows */
+        note_answer(s, &err);             /* whoever connects says what it meets */
         return;
     }
     if (clock_mono_ms() - s->watched_ms < WATCH_MS)
         return;
     s->watched_ms = clock_mono_ms();
-    if (!open_conn(s)) /* another server's log says nothing about ours */
-        return;
-    lag_from(s, &file, &offset);
     asked_ms = clock_wall_ms();
     note_asking(s, asked_ms);
+    if (!open_conn(s, &err)) { /* another server's log says nothing about ours */
+        note_answer(s, &err);
+        return;
+    }
+    lag_from(s, &file, &offset);
     if (server_log_backlog(s->conn, buf_str(&file), offset, &backlog, &err)) {
         keep_lag(s, &backlog, asked_ms);
         if (unread_backlog(s, buf_str(&file), offset, &backlog, &err))
@@ -413,7 +429,7 @@ static void watch_lag(struct saver *s)
     } else {
         close_conn(s);
     }
-    note_asking(s, 0);
+    note_answer(s, &err);
     buf_free(&file);
 }
 
@@ -540,6 +556,7 @@ static void look(struct saver *s, bool by_itself, struct saver_status *out)
         .lag_bytes = s->lag_bytes,
         .bytes_known = lag_is_fresh(&facts),
         .asked_ms = s->asked_ms,
+        .asking_ms = s->asking_ms,
         .error = s->error,
         .failed_ms = s->failed_ms,
     };

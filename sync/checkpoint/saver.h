@@ -94,6 +94,7 @@ struct saver_status {
     uint64_t lag_bytes; /* of the server's log after what is done */
     bool bytes_known;
     int64_t asked_ms;  /* wall time of the server's report; 0 for never */
+    int64_t asking_ms; /* wall time: since when a question has no answer; 0: none is open */
     struct err error;  /* of the last save */
     int64_t failed_ms; /* wall time: since when none worked; 0: the last one did */
 };

@@ -244,7 +244,9 @@ struct pipeline_status {
     uint64_t lag_bytes;
     bool bytes_known;
     int64_t asked_ms; /* wall time at which the server last reported its log's end; 0: never */
-    double rate;      /* row changes per second, recently */
+    int64_t
+        asking_ms; /* wall time: since when a question to the server has no answer; 0: none */
+    double rate;   /* row changes per second, recently */
     uint64_t queue_bytes;
     size_t resolving;
     size_t gone_stay; /* see cascades_stay() */

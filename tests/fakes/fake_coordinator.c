@@ -131,10 +131,11 @@ static const char *terms_text(const struct change_terms *t)
 {
     static __thread char text[64];
 
-    text[0] = '\0';
     if (t->revision != NULL)
-        snprintf(text, sizeof(text), " of revision %" PRIu64, *t->revision);
-    strcat(text, asked(t->dry_run));
+        snprintf(text, sizeof(text), " of revision %" PRIu64 "%s", *t->revision,
+                 asked(t->dry_run));
+    else
+        snprintf(text, sizeof(text), "%s", asked(t->dry_run));
     return text;
 }
 

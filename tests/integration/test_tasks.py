@@ -162,11 +162,11 @@ def test_an_auditor_gets_a_report_that_both_sides_are_equal(w):
 
 
 def test_a_nightly_run_that_was_missed_is_seen_at_once_and_run(w):
-    daemon = test_delayed.follow(w, "label", "part", delayed={"expect_every": "12s"})
+    daemon = test_delayed.follow(w, "label", "part", delayed={"expect_every": "20s"})
     w.sql("UPDATE label SET name = 'new' WHERE id = 1")  # and of part nothing waits
     test_delayed.waits(daemon, 1)
     with person(daemon) as browser:
-        browser.wait("both runs are late", lambda: browser.text().count("no delayed run of it was good") == 2, 30)
+        browser.wait("both runs are late", lambda: browser.text().count("no delayed run of it was good") == 2, 60)
         with Task(browser, "T9", 60):
             browser.click("Go there", within="main")
             for i, table in enumerate(("label", "part")):

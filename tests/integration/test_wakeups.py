@@ -52,6 +52,9 @@ def test_wakeups_at_rest_a_daemon_wakes_fewer_than_three_times_a_second(w):
     daemon = w.follow(w.definitions({"table": "thing"}), delivery={"request_timeout": "2s"})
     w.equal(daemon)
     rests(daemon)
+    quiet = daemon.json("status")
+    if not quiet["ok"] or quiet["topics"][0]["state"] != "running" or quiet["topics"][0]["reason"]:
+        raise Failed(f"the first status after a quiet time says that the server hangs: {quiet['topics'][0]}")
     w.db.kill()
     wait_until("the broken connection is noticed", lambda: '"cannot follow the source' in daemon.log_tail(4000))
     topic = daemon.json("status")["topics"][0]

@@ -130,6 +130,34 @@ static void expect_paused(struct fixture *f, int64_t age_s, uint64_t retention_s
     expect_warned(f, warning);
 }
 
+static void a_server_hangs_once_it_has_not_answered_for_ten_seconds(void **state)
+{
+    static const struct {
+        enum source_state state;
+        int64_t since_ms, asked_ms, asking_ms, hangs_ms;
+    } cases[] = {
+        {SOURCE_RUNNING, 0, 0, 0, 0},
+        {SOURCE_RUNNING, 0, NOW_MS - 300000, 0, 0}, /* at rest: nobody has asked since */
+        {SOURCE_RUNNING, 0, NOW_MS - 300000, NOW_MS - 9999, 0},
+        {SOURCE_RUNNING, 0, NOW_MS - 300000, NOW_MS - 10000, NOW_MS - 10000},
+        {SOURCE_CONNECTING, NOW_MS - 9999, NOW_MS - 60000, 0, 0},
+        {SOURCE_CONNECTING, NOW_MS - 10000, NOW_MS - 60000, 0, NOW_MS - 10000},
+        {SOURCE_WAITING, NOW_MS - 60000, 0, NOW_MS - 60000,
+         0}, /* it has failed, and says why */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct pipeline_status s = {
+            .source = {.state = cases[i].state, .since_ms = cases[i].since_ms},
+            .asked_ms = cases[i].asked_ms,
+            .asking_ms = cases[i].asking_ms};
+
+        if (coordinator_silent_since_ms(&s, NOW_MS) != cases[i].hangs_ms)
+            fail_msg("case %zu", i);
+    }
+}
+
 static void a_pause_of_half_the_time_that_the_server_keeps_its_log_is_a_warning(void **state)
 {
     struct fixture *f = *state;
@@ -210,6 +238,7 @@ static void a_lag_of_half_the_time_that_the_server_keeps_its_log_is_a_warning(vo
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_server_hangs_once_it_has_not_answered_for_ten_seconds),
         cmocka_unit_test_setup_teardown(
             a_pause_of_half_the_time_that_the_server_keeps_its_log_is_a_warning, set_up,
             tear_down),

@@ -24,7 +24,7 @@ const VALUES = /(?:field|type) \[[^\]]*\]|(["'`])(?:(?!\1).)*\1|\[[^\]]*\]|\d+/g
 
 /* What is alike in the reasons of many letters: values are left out, and the field stays. */
 export const kindOfReason = (reason) =>
-  reason.replace(DOCUMENT, " …").replace(VALUES, (found) => (/^(field|type) /.test(found) ? found : "…")).slice(0, 160);
+  reason.replace(DOCUMENT, " …").replace(VALUES, (found) => (/^(field|type) /.test(found) ? found : "…")).match(/^.{0,160}/su)[0];
 
 /* A part that all reasons of a kind have: the longest without a value. */
 export const partOfKind = (kind) => kind.split("…").map((part) => part.trim()).reduce((a, b) => (b.length > a.length ? b : a), "");
@@ -62,7 +62,7 @@ function Group({ of, again }) {
   const [isOpen, open] = useState(false);
   return html`<li><strong>${number(of.items.length)}</strong> × ${of.kind}
     <p class="row"><a href=${link(["tables", of.table])}>${of.table}</a><a href=${link(["tables", of.table], { tab: "columns" })}>${t("letters.columns")}</a>
-      <${Action} small name=${t("letters.replay_these")} of=${() => replayLetters({ table: of.table, ...(of.part && { reason: of.part }) }, again)} /></p>
+      ${of.part && html`<${Action} small name=${t("letters.replay_these")} of=${() => replayLetters({ table: of.table, reason: of.part }, again)} />`}</p>
     <details onToggle=${(e) => open(e.target.open)}><summary>${t("letters.show")}</summary>
       ${isOpen && html`<${Table} caption=${t("nav.letters")} address=${false} columns=${COLUMNS()} rows=${of.items} id=${(x) => x.id} />`}</details></li>`;
 }

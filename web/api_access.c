@@ -30,7 +30,7 @@ static bool read_rows(const cJSON *body, struct user_change *u, struct err *err)
 
 void api_put_user(struct api_call *c)
 {
-    struct user_change u = {.name = c->args[0]};
+    struct user_change u = {.name = c->args[0], .dry_run = c->dry_run};
     struct err err = {0};
     cJSON *body = NULL;
     const bool ok = param_bool(&c->req->target, "new", &u.is_new, &err) &&
@@ -42,7 +42,7 @@ void api_put_user(struct api_call *c)
                      err_set_code(&err, ERR_REJECT, "http", 400, "\"password\" is empty")) &&
                     coordinator_put_user(c->api->coordinator, &u, &c->res->body, &err);
 
-    answer(c, u.is_new ? 201 : 200, ok, &err);
+    answer(c, u.is_new && !c->dry_run ? 201 : 200, ok, &err);
     cJSON_Delete(body);
 }
 
@@ -60,7 +60,8 @@ void api_delete_user(struct api_call *c)
 
 void api_put_token(struct api_call *c)
 {
-    struct token_order t = {.name = c->args[0], .by = c->req->user, .days = DAYS_DEFAULT};
+    struct token_order t = {
+        .name = c->args[0], .by = c->req->user, .days = DAYS_DEFAULT, .dry_run = c->dry_run};
     struct err err = {0};
     cJSON *body = NULL;
     const bool ok = body_parse(&body, c->req, c->op->members, &err) &&
@@ -69,7 +70,7 @@ void api_put_token(struct api_call *c)
                     body_uint(body, "days", &t.days, &err) &&
                     coordinator_add_token(c->api->coordinator, &t, &c->res->body, &err);
 
-    answer(c, 201, ok, &err);
+    answer(c, c->dry_run ? 200 : 201, ok, &err);
     cJSON_Delete(body);
 }
 

@@ -60,7 +60,8 @@ static bool set(struct api_call *c, const cJSON *body, struct err *err)
         changes[i].name = str_from(m->string);
         ok = read_value(m, numbers[i], &changes[i].value, err);
     }
-    ok = ok && coordinator_delivery_set(c->api->coordinator, changes, n, &c->res->body, err);
+    ok = ok && coordinator_delivery_set(c->api->coordinator, changes, n, c->dry_run,
+                                        &c->res->body, err);
     free(changes);
     free(numbers);
     return ok;
@@ -85,7 +86,8 @@ void api_delivery_reset(struct api_call *c)
 
     answer(c, 200,
            body_parse(&body, c->req, c->op->members, &err) &&
-               coordinator_delivery_set(c->api->coordinator, NULL, 0, &c->res->body, &err),
+               coordinator_delivery_set(c->api->coordinator, NULL, 0, c->dry_run, &c->res->body,
+                                        &err),
            &err);
     cJSON_Delete(body);
 }

@@ -110,7 +110,7 @@ static bool read_words(const cJSON *body, struct str **out, size_t *n, struct er
 
 static bool run_order(struct api_call *c, const cJSON *body, order_fn fn, struct err *err)
 {
-    struct word_order o = {.list = DEFAULT_LIST};
+    struct word_order o = {.list = DEFAULT_LIST, .dry_run = c->dry_run};
     struct str *words = NULL;
     bool all = false;
     bool ok = body_str(body, "list", &o.list, err) && check_list(o.list, err) &&
@@ -154,7 +154,8 @@ void api_words_delete(struct api_call *c)
 
 void api_word_delete(struct api_call *c)
 {
-    const struct word_order o = {.list = c->args[0], .words = &c->args[1], .n = 1};
+    const struct word_order o = {
+        .list = c->args[0], .words = &c->args[1], .n = 1, .dry_run = c->dry_run};
     struct err err = {0};
 
     answer(c, 200, coordinator_delete_words(c->api->coordinator, &o, &c->res->body, &err),
@@ -173,10 +174,11 @@ void api_word_set(struct api_call *c)
     struct err err = {0};
     cJSON *body = NULL;
     struct str into = STR("");
+    const struct word_order o = {
+        .list = c->args[0], .words = &c->args[1], .n = 1, .dry_run = c->dry_run};
     const bool ok = body_parse(&body, c->req, c->op->members, &err) &&
                     read_needed(body, "word", &into, &err) &&
-                    coordinator_change_word(c->api->coordinator, c->args[0], c->args[1], into,
-                                            &c->res->body, &err);
+                    coordinator_change_word(c->api->coordinator, &o, into, &c->res->body, &err);
 
     answer(c, 200, ok, &err);
     cJSON_Delete(body);
@@ -186,13 +188,14 @@ void api_word_import(struct api_call *c)
 {
     struct err err = {0};
     cJSON *body = NULL;
-    struct str list = DEFAULT_LIST, text = STR("");
-    bool publish = false;
+    struct word_order o = {.list = DEFAULT_LIST, .dry_run = c->dry_run};
+    struct str text = STR("");
     const bool ok =
         body_parse(&body, c->req, c->op->members, &err) &&
-        body_str(body, "list", &list, &err) && check_list(list, &err) &&
-        read_needed(body, "text", &text, &err) && body_bool(body, "publish", &publish, &err) &&
-        coordinator_import_words(c->api->coordinator, list, text, publish, &c->res->body, &err);
+        body_str(body, "list", &o.list, &err) && check_list(o.list, &err) &&
+        read_needed(body, "text", &text, &err) &&
+        body_bool(body, "publish", &o.publish, &err) &&
+        coordinator_import_words(c->api->coordinator, &o, text, &c->res->body, &err);
 
     answer(c, 200, ok, &err);
     cJSON_Delete(body);

@@ -81,7 +81,7 @@ static bool read_role(enum access_role *out, struct str name, struct err *err)
 /* ---- users ---- */
 
 static void answer_user(struct buf *json, const struct account *u, const struct account *before,
-                        bool has_new_password)
+                        const struct user_change *change)
 {
     struct json_writer w = {.out = json};
 
@@ -98,7 +98,9 @@ static void answer_user(struct buf *json, const struct account *u, const struct 
         json_put_bool(&w, STR("previous_sees_rows"), account_sees_rows(before));
     else
         json_put_null(&w, STR("previous_sees_rows"));
-    json_put_bool(&w, STR("new_password"), has_new_password);
+    json_put_bool(&w, STR("new_password"), change->password.len > 0);
+    if (change->dry_run)
+        json_put_bool(&w, STR("dry_run"), true);
     json_close_object(&w);
 }
 
@@ -146,11 +148,11 @@ static bool put_user(struct coordinator *co, const struct user_change *change, s
         return false;
 
     const struct account *before = accounts_find(x.all, change->name);
-    const bool ok =
-        merge(&u, change, before, hash, err) && account_store(co->opt.store, &u, err);
+    const bool ok = merge(&u, change, before, hash, err) &&
+                    (change->dry_run || account_store(co->opt.store, &u, err));
 
     if (ok)
-        answer_user(json, &u, before, hash.len > 0);
+        answer_user(json, &u, before, change);
     return access_end(&x, co, ok);
 }
 
@@ -216,6 +218,8 @@ static void answer_token(struct buf *json, const struct access_token *t, const c
     json_put_bool(&w, STR("sees_rows"), access_token_sees_rows(t));
     coordinator_put_time(&w, STR("ends"), t->ends_ms);
     json_put_cstr(&w, STR("token"), text);
+    if (text[0] == '\0')
+        json_put_bool(&w, STR("dry_run"), true);
     json_close_object(&w);
 }
 
@@ -234,7 +238,7 @@ bool coordinator_add_token(struct coordinator *co, const struct token_order *o,
     const int64_t now_ms = clock_wall_ms();
     struct access_token t = {
         .name = o->name, .user = o->by, .added_ms = now_ms, .may_see_rows = o->sees_rows};
-    char text[TOKEN_TEXT + 1];
+    char text[TOKEN_TEXT + 1] = ""; /* of a dry run */
     struct access_change x;
 
     if (!check_order(o, &t, err) || !access_begin(&x, co, err))
@@ -246,7 +250,7 @@ bool coordinator_add_token(struct coordinator *co, const struct token_order *o,
                             "there is a token %" STR_FMT "; fix: choose another name, or "
                             "millrace token delete %" STR_FMT,
                             STR_ARG(o->name), STR_ARG(o->name))) &&
-                    access_make_token(co, &t, text, err);
+                    (o->dry_run || access_make_token(co, &t, text, err));
 
     if (ok)
         answer_token(json, &t, text);

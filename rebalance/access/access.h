@@ -46,6 +46,7 @@ struct user_change {
     struct str role, password; /* empty: as they are */
     bool is_new;               /* 409 if there is one; needs both */
     bool sets_rows, sees_rows; /* whether it sees rows as a viewer; false: as before */
+    bool dry_run;              /* check and answer only */
 };
 /* Needs about 50 ms of processor time for a password. */
 bool coordinator_put_user(struct coordinator *co, const struct user_change *u, struct buf *json,
@@ -61,6 +62,7 @@ struct token_order {
     struct str by;  /* who makes it */
     uint64_t days;  /* until it ends: 1 to TOKEN_DAYS_MAX */
     bool sees_rows; /* also as a viewer's */
+    bool dry_run;   /* check and answer only: the answer has no token */
 };
 /* The answer has the token, which nobody can get again. */
 bool coordinator_add_token(struct coordinator *co, const struct token_order *t,

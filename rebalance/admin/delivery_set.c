@@ -97,7 +97,7 @@ void coordinator_put_delivery_settings(struct coordinator *co, struct json_write
 /* ---- reading and changing them ---- */
 
 static void put_answer(struct buf *json, const struct configuration *c,
-                       const struct configuration *before, struct str name)
+                       const struct configuration *before, struct str name, bool dry_run)
 {
     struct json_writer w = {.out = json};
     struct buf items = {0};
@@ -106,6 +106,8 @@ static void put_answer(struct buf *json, const struct configuration *c,
     json_open_object(&w);
     json_put_cstr(&w, STR("schema"), "millrace/delivery-settings/1");
     json_put_raw(&w, STR("items"), buf_str(&items));
+    if (dry_run)
+        json_put_bool(&w, STR("dry_run"), true);
     json_close_object(&w);
     buf_free(&items);
 }
@@ -125,7 +127,7 @@ bool coordinator_delivery_settings(struct coordinator *co, struct str name, stru
         return false;
     }
     lock_acquire(&co->settings->lock);
-    put_answer(json, co->settings->in_force, NULL, name);
+    put_answer(json, co->settings->in_force, NULL, name, false);
     lock_release(&co->settings->lock);
     return true;
 }
@@ -198,7 +200,7 @@ static void tell_threads(struct coordinator *co)
 }
 
 bool coordinator_delivery_set(struct coordinator *co, const struct setting_change *c, size_t n,
-                              struct buf *json, struct err *err)
+                              bool dry_run, struct buf *json, struct err *err)
 {
     struct configuration *next, *gone;
 
@@ -207,18 +209,20 @@ bool coordinator_delivery_set(struct coordinator *co, const struct setting_chang
     gone = next;
 
     const bool ok = choose_all(next, c, n, err) && configuration_check(next, err) &&
-                    store_chosen(co, next, err);
+                    (dry_run || store_chosen(co, next, err));
 
     if (ok) {
-        gone = put_in_force(co, next);
-        put_answer(json, next, gone, (struct str){0});
+        if (!dry_run)
+            gone = put_in_force(co, next);
+        put_answer(json, next, dry_run ? co->settings->in_force : gone, (struct str){0},
+                   dry_run);
     } else if (err->kind == ERR_REJECT) {
         err->origin = "http";
         err->code = 422;
     }
     configuration_free(gone);
     lock_release(&co->settings->changes);
-    if (ok)
+    if (ok && !dry_run)
         tell_threads(co);
     return ok;
 }

@@ -32,8 +32,9 @@ bool coordinator_delivery_settings(struct coordinator *co, struct str name, stru
  * Set all n or none, and store them. n 0: everything back to its configured value. Answers the
  * previous values.
  */
+/* dry_run: check and answer only. */
 bool coordinator_delivery_set(struct coordinator *co, const struct setting_change *c, size_t n,
-                              struct buf *json, struct err *err) MUST_CHECK;
+                              bool dry_run, struct buf *json, struct err *err) MUST_CHECK;
 /* Answers the whole configuration in force and where each value comes from. */
 void coordinator_configuration(struct coordinator *co, struct buf *json);
 /* Apply a configuration that was read again. Keeps what was set at run time. */

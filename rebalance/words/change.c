@@ -33,18 +33,20 @@ static bool run_change(struct errand *e, struct err *err)
     return c->change(c->store, &c->order, &c->done, err);
 }
 
-static void write_done(struct coordinator *co, struct str list, const struct words_done *done,
-                       struct buf *json)
+static void write_done(struct coordinator *co, const struct word_order *o,
+                       const struct words_done *done, struct buf *json)
 {
     const bool is_changed = done->n_published > 0 || done->n_deleted > 0;
     struct json_writer w = {.out = json};
 
     json_open_object(&w);
     json_put_cstr(&w, STR("schema"), "millrace/word-change/1");
-    json_put_string(&w, STR("list"), list);
+    json_put_string(&w, STR("list"), o->list);
     json_put_u64(&w, STR("added"), done->n_added);
     json_put_u64(&w, STR("published"), done->n_published);
     json_put_u64(&w, STR("deleted"), done->n_deleted);
+    if (o->dry_run)
+        json_put_bool(&w, STR("dry_run"), true);
     word_usage_write(co, &w, is_changed ? clock_wall_ms() : 0);
     json_close_object(&w);
 }
@@ -73,7 +75,7 @@ static bool change(struct coordinator *co, const struct word_order *o, store_fn 
     const bool ok = coordinator_ask_store(co, e, run_change, err);
 
     if (ok)
-        write_done(co, o->list, &c->done, json);
+        write_done(co, o, &c->done, json);
     errand_leave(e);
     return ok;
 }
@@ -111,26 +113,29 @@ static bool replace(struct store *s, const struct word_order *o, struct words_do
                     struct err *err)
 {
     *done = (struct words_done){0};
-    return store_change_word(s, o->list, o->words[0], o->words[1], err);
+    return store_change_word(s, o->list, o->words[0], o->words[1], o->dry_run, err);
 }
 
-bool coordinator_change_word(struct coordinator *co, struct str list, struct str word,
+bool coordinator_change_word(struct coordinator *co, const struct word_order *which,
                              struct str into, struct buf *json, struct err *err)
 {
-    const struct str words[] = {word, into};
-    const struct word_order o = {.list = list, .words = words, .n = ARRAY_LEN(words)};
+    const struct str words[] = {which->words[0], into};
+    struct word_order o = *which;
+
+    o.words = words;
+    o.n = ARRAY_LEN(words);
 
     return check(&o, err) && change(co, &o, replace, json, err);
 }
 
-bool coordinator_import_words(struct coordinator *co, struct str list, struct str text,
-                              bool publish, struct buf *json, struct err *err)
+bool coordinator_import_words(struct coordinator *co, const struct word_order *how,
+                              struct str text, struct buf *json, struct err *err)
 {
     struct problems *problems = problems_new();
     struct arena *a = arena_new();
-    struct word_order o = {.list = list, .publish = publish};
+    struct word_order o = *how;
     size_t n_bad;
-    bool ok = word_check_list(list, err);
+    bool ok = word_check_list(o.list, err);
 
     o.words = word_read_lines(a, text, &o.n, problems);
     n_bad = problems_count(problems, SEVERITY_ERROR);

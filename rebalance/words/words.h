@@ -31,14 +31,15 @@ bool coordinator_publish_words(struct coordinator *co, const struct word_order *
                                struct buf *json, struct err *err) MUST_CHECK;
 bool coordinator_delete_words(struct coordinator *co, const struct word_order *o,
                               struct buf *json, struct err *err) MUST_CHECK;
-bool coordinator_change_word(struct coordinator *co, struct str list, struct str word,
+/* Its only word becomes another one. */
+bool coordinator_change_word(struct coordinator *co, const struct word_order *o,
                              struct str into, struct buf *json, struct err *err) MUST_CHECK;
 /*
- * Adds each line of a text.  If one is no word, adds none, and json has the list of all faults
- * with their lines.
+ * Adds each line of a text, as o has it, which has no words.  If one is no word, adds none, and
+ * json has the list of all faults with their lines.
  */
-bool coordinator_import_words(struct coordinator *co, struct str list, struct str text,
-                              bool publish, struct buf *json, struct err *err) MUST_CHECK;
+bool coordinator_import_words(struct coordinator *co, const struct word_order *o,
+                              struct str text, struct buf *json, struct err *err) MUST_CHECK;
 
 /* limit 0: 100.  With f->word: 404 if it is not there. */
 bool coordinator_list_words(struct coordinator *co, const struct word_filter *f,

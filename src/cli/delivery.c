@@ -100,6 +100,7 @@ int command_delivery_set(const struct invocation *inv)
         buf_free(&call.body);
         return command_usage(inv, &err);
     }
+    call_dry_run(&call, inv);
     return session_run(inv, &call, view_change);
 }
 

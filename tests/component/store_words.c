@@ -152,11 +152,11 @@ static void a_new_word_can_be_changed_and_a_published_one_only_deleted(void **st
     (void)state;
     add(EXT, "a", false);
     add(EXT, "b", true);
-    ok(store_change_word(f.s, EXT, STR("a"), STR("c"), &f.err));
+    ok(store_change_word(f.s, EXT, STR("a"), STR("c"), false, &f.err));
     same(load(&(struct word_filter){.only_new = true}, 1)->word, STR("c"));
-    refused_with(store_change_word(f.s, EXT, STR("a"), STR("d"), &f.err), 404);
-    refused_with(store_change_word(f.s, EXT, STR("b"), STR("d"), &f.err), 409);
-    refused_with(store_change_word(f.s, EXT, STR("c"), STR("b"), &f.err), 409);
+    refused_with(store_change_word(f.s, EXT, STR("a"), STR("d"), false, &f.err), 404);
+    refused_with(store_change_word(f.s, EXT, STR("b"), STR("d"), false, &f.err), 409);
+    refused_with(store_change_word(f.s, EXT, STR("c"), STR("b"), false, &f.err), 409);
 }
 
 static void of_several_words_all_or_none_are_published_or_deleted(void **state)

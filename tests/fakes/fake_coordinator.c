@@ -121,12 +121,12 @@ void coordinator_close(struct coordinator *co)
     (void)co;
 }
 
-/* What is asked of terms, or nothing. */
 static const char *asked(bool dry_run)
 {
     return dry_run ? " only asked" : "";
 }
 
+/* What is asked of terms, or nothing. */
 static const char *terms_text(const struct change_terms *t)
 {
     static __thread char text[64];
@@ -208,10 +208,10 @@ bool coordinator_put_user(struct coordinator *co, const struct user_change *u, s
                           struct err *err)
 {
     (void)co;
-    return called(json, err, "put user %.*s role=%.*s password=%.*s new=%d rows=%d",
+    return called(json, err, "put user %.*s role=%.*s password=%.*s new=%d rows=%d%s",
                   (int)u->name.len, u->name.ptr, (int)u->role.len, u->role.ptr,
                   (int)u->password.len, u->password.ptr, u->is_new,
-                  u->sets_rows ? u->sees_rows : -1);
+                  u->sets_rows ? u->sees_rows : -1, asked(u->dry_run));
 }
 
 bool coordinator_delete_user(struct coordinator *co, struct str name, bool dry_run,
@@ -225,9 +225,9 @@ bool coordinator_add_token(struct coordinator *co, const struct token_order *t,
                            struct buf *json, struct err *err)
 {
     (void)co;
-    return called(json, err, "add token %.*s role=%.*s days=%d by=%.*s", (int)t->name.len,
+    return called(json, err, "add token %.*s role=%.*s days=%d by=%.*s%s", (int)t->name.len,
                   t->name.ptr, (int)t->role.len, t->role.ptr, (int)t->days, (int)t->by.len,
-                  t->by.ptr);
+                  t->by.ptr, asked(t->dry_run));
 }
 
 bool coordinator_delete_token(struct coordinator *co, struct str name, bool dry_run,
@@ -325,8 +325,8 @@ bool coordinator_log_out(struct coordinator *co, struct str token, struct err *e
 static bool called_words(struct buf *json, struct err *err, const char *what,
                          const struct word_order *o)
 {
-    return called(json, err, "%s %.*s %d %d", what, (int)o->list.len, o->list.ptr, (int)o->n,
-                  o->publish);
+    return called(json, err, "%s %.*s %d %d%s", what, (int)o->list.len, o->list.ptr, (int)o->n,
+                  o->publish, asked(o->dry_run));
 }
 
 bool coordinator_add_words(struct coordinator *co, const struct word_order *o, struct buf *json,
@@ -350,20 +350,21 @@ bool coordinator_delete_words(struct coordinator *co, const struct word_order *o
     return called_words(json, err, "delete words", o);
 }
 
-bool coordinator_change_word(struct coordinator *co, struct str list, struct str word,
+bool coordinator_change_word(struct coordinator *co, const struct word_order *o,
                              struct str into, struct buf *json, struct err *err)
 {
     (void)co;
-    return called(json, err, "change word %.*s %.*s %.*s", (int)list.len, list.ptr,
-                  (int)word.len, word.ptr, (int)into.len, into.ptr);
+    return called(json, err, "change word %.*s %.*s %.*s%s", (int)o->list.len, o->list.ptr,
+                  (int)o->words[0].len, o->words[0].ptr, (int)into.len, into.ptr,
+                  asked(o->dry_run));
 }
 
-bool coordinator_import_words(struct coordinator *co, struct str list, struct str text,
-                              bool publish, struct buf *json, struct err *err)
+bool coordinator_import_words(struct coordinator *co, const struct word_order *o,
+                              struct str text, struct buf *json, struct err *err)
 {
     (void)co;
-    return called(json, err, "import words %.*s %d %d", (int)list.len, list.ptr, (int)text.len,
-                  publish);
+    return called(json, err, "import words %.*s %d %d%s", (int)o->list.len, o->list.ptr,
+                  (int)text.len, o->publish, asked(o->dry_run));
 }
 
 bool coordinator_list_words(struct coordinator *co, const struct word_filter *f,
@@ -846,16 +847,16 @@ bool coordinator_drain_cancel(struct coordinator *co, struct buf *json, struct e
 }
 
 bool coordinator_delivery_set(struct coordinator *co, const struct setting_change *c, size_t n,
-                              struct buf *json, struct err *err)
+                              bool dry_run, struct buf *json, struct err *err)
 {
     (void)co;
     if (n == 0)
-        return called(json, err, "delivery reset");
+        return called(json, err, "delivery reset%s", asked(dry_run));
 
     const struct str value = c[0].value.ptr == NULL ? STR("(none)") : c[0].value;
 
-    return called(json, err, "delivery set %zu %.*s=%.*s", n, (int)c[0].name.len, c[0].name.ptr,
-                  (int)value.len, value.ptr);
+    return called(json, err, "delivery set %zu %.*s=%.*s%s", n, (int)c[0].name.len,
+                  c[0].name.ptr, (int)value.len, value.ptr, asked(dry_run));
 }
 
 void coordinator_catch_up(struct coordinator *co)

@@ -18,12 +18,14 @@ def world(w):
     wait_until("it waits", lambda: any(v["state"] == "waiting" or v.get("wait") for v in daemon.json("version", "list", w.index("bare"))["items"]), 30)
     daemon.command("user", "add", "anna", "--role", "viewer", input="a password for Anna\n")
     daemon.command("token", "add", "ci", "--role", "viewer")
+    daemon.command("word", "add", "one")
     return daemon
 
 
 def state(daemon):
     """All that a change could change."""
-    found = {noun: daemon.json(noun, "list")["items"] for noun in ("topic", "database", "table", "version", "index", "user", "token", "dead-letter", "log", "audit")}
+    found = {noun: daemon.json(noun, "list")["items"] for noun in ("topic", "database", "table", "version", "index", "user", "token", "dead-letter", "log", "audit", "word")}
+    found["settings"] = daemon.json("config", "delivery", "get")["items"]
     for version in found["version"] + found["index"]:
         version.pop("documents", None)
     return found
@@ -40,6 +42,16 @@ def calls(w):
             ("POST", "/dead-letters/discard", {"all": True}, None, 0),
             ("DELETE", "/users/anna", None, "/users/no.such", 404),
             ("DELETE", "/tokens/ci", None, "/tokens/no.such", 404),
+            ("PUT", "/users/anna", {"role": "operator"}, "/users/no.such", 404),
+            ("PUT", "/tokens/another", {"role": "viewer"}, "/tokens/ci", 409),
+            ("PATCH", "/config/delivery", {"workers": "17"}, None, 0),
+            ("POST", "/config/delivery/reset", {}, None, 0),
+            ("POST", "/words", {"words": ["龙井茶"], "publish": True}, None, 0),
+            ("POST", "/words/import", {"text": "one\nthree"}, None, 0),
+            ("POST", "/words/publish", {"words": ["one"]}, None, 0),
+            ("POST", "/words/delete", {"words": ["one"]}, None, 0),
+            ("PATCH", "/words/ext/one", {"word": "four"}, "/words/ext/two", 404),
+            ("DELETE", "/words/ext/one", None, "/words/ext/two", 404),
             ("DELETE", f"/tables/{thing}", None, "/tables/no.such", 404),
             ("POST", f"/tables/{thing}/delete", {"confirm": thing}, None, 0)]
 
@@ -53,6 +65,9 @@ def test_what_is_only_tried_is_checked_and_told_and_changes_nothing(w):
             raise Failed(f"{method} {path}: {answer}")
         if other and (refused := api.ask(method, f"/api/v1{other}?dry_run=true", body=body)).status != status:
             raise Failed(f"{method} {other}: {status} was expected: {refused}")
+    told = {path: json.loads(api.ask(method, f"/api/v1{path}?dry_run=true", body=body).text) for method, path, body, _, _ in calls(w)}
+    if told["/words/import"]["added"] != 1 or told["/words/publish"]["published"] != 1 or told["/config/delivery"]["items"][0]["value"] != "17" or told["/tokens/another"]["token"]:
+        raise Failed(f"the dry runs say {told}")
     if (after := state(daemon)) != before:
         raise Failed(f"a dry run has changed {[(noun, before[noun], after[noun]) for noun in before if before[noun] != after[noun]]}")
     w.sql("INSERT INTO thing VALUES (3, '30')")

@@ -6,7 +6,9 @@
 #define ROLES "viewer operator admin"
 
 static const struct input put_user[] = {
-    {"new", INPUT_FLAG, .help = "Refuse (409) to change a user that is there."}, {0}};
+    {"new", INPUT_FLAG, .help = "Refuse (409) to change a user that is there."},
+    {"dry_run", INPUT_FLAG, .help = "Change nothing: check, and say what would be changed."},
+    {0}};
 static const struct input user[] = {
     {ROLE, .help = "What the user may do; a new one needs it.", .choices = ROLES},
     {"password", INPUT_TEXT, .min = 12,
@@ -49,6 +51,9 @@ const struct operation op_put_user = {
     .problems = "409 422",
     .answers = {{200, "user-set/1", NULL}, {201, "user-set/1", NULL}}};
 const struct operation op_put_token = {
-    .members = token, .problems = "409 422", .answers = {{201, "token-add/1", NULL}}};
+    .params = dry_run_input,
+    .members = token,
+    .problems = "409 422",
+    .answers = {{200, "token-add/1", NULL}, {201, "token-add/1", NULL}}};
 const struct operation op_delete_access = {.params = dry_run_input,
                                            .answers = {{200, "delete/1", NULL}}};

@@ -46,9 +46,12 @@ static const struct input drain[] = {
     {0}};
 
 const struct operation op_delivery = {.answers = {{200, "delivery-settings/1", NULL}}};
-const struct operation op_delivery_set = {
-    .takes_settings = true, .problems = "422", .answers = {{200, "delivery-settings/1", NULL}}};
-const struct operation op_delivery_reset = {.members = no_input,
+const struct operation op_delivery_set = {.params = dry_run_input,
+                                          .takes_settings = true,
+                                          .problems = "422",
+                                          .answers = {{200, "delivery-settings/1", NULL}}};
+const struct operation op_delivery_reset = {.params = dry_run_input,
+                                            .members = no_input,
                                             .answers = {{200, "delivery-settings/1", NULL}}};
 const struct operation op_drain = {
     .members = drain, .problems = "422", .answers = {{202, "drain-start/1", NULL}}};

@@ -41,12 +41,17 @@ static const struct input try[] = {
 const struct operation op_words = {
     .is_list = true, .params = list, .answers = {{200, "word/1", NULL}}};
 const struct operation op_word = {.is_list = true, .answers = {{200, "word/1", NULL}}};
-const struct operation op_word_add = {.members = add, .problems = "422", CHANGES};
-const struct operation op_word_publish = {.members = publish, .problems = "404 422", CHANGES};
-const struct operation op_words_delete = {.members = delete, .problems = "404 422", CHANGES};
-const struct operation op_word_import = {.members = import, .problems = "422", CHANGES};
-const struct operation op_word_set = {.members = set, .problems = "409 422", CHANGES};
-const struct operation op_word_delete = {.problems = "422", CHANGES};
+const struct operation op_word_add = {
+    .params = dry_run_input, .members = add, .problems = "422", CHANGES};
+const struct operation op_word_publish = {
+    .params = dry_run_input, .members = publish, .problems = "404 422", CHANGES};
+const struct operation op_words_delete = {
+    .params = dry_run_input, .members = delete, .problems = "404 422", CHANGES};
+const struct operation op_word_import = {
+    .params = dry_run_input, .members = import, .problems = "422", CHANGES};
+const struct operation op_word_set = {
+    .params = dry_run_input, .members = set, .problems = "409 422", CHANGES};
+const struct operation op_word_delete = {.params = dry_run_input, .problems = "422", CHANGES};
 const struct operation op_word_export = {.params = export,
                                          .answers = {{200, NULL, "text/plain; charset=utf-8"}}};
 const struct operation op_word_status = {.answers = {{200, "word-status/1", NULL}}};

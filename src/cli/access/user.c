@@ -67,6 +67,7 @@ static int put_user(const struct invocation *inv, bool is_new)
     }
     access_path(&call, "/api/v1/users", inv->args[0]);
     call_param(&call, "new", is_new ? "true" : NULL);
+    call_dry_run(&call, inv);
     json_open_object(&w);
     put_option(&w, inv, "role");
     put_rows(&w, inv);
@@ -136,5 +137,6 @@ int command_token_add(const struct invocation *inv)
     if (invocation_has(inv, "days"))
         json_put_u64(&w, STR("days"), days);
     json_close_object(&w);
+    call_dry_run(&call, inv);
     return session_run(inv, &call, view_token);
 }

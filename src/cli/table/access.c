@@ -7,11 +7,11 @@
 
 #define ROWS "rows", 'w', "yes|no", "whether a viewer sees rows and documents (no)", "yes no"
 
-static const struct command_option user_add_options[] = {{ROLE}, {ROWS}, END};
+static const struct command_option user_add_options[] = {{ROLE}, {ROWS}, TRY, END};
 static const struct command_option user_set_options[] = {
-    {ROLE}, {ROWS}, {"password", 'p', NULL, "ask for a new password", NULL}, END};
+    {ROLE}, {ROWS}, {"password", 'p', NULL, "ask for a new password", NULL}, TRY, END};
 static const struct command_option token_add_options[] = {
-    {ROLE}, {ROWS}, {"days", 'd', "N", "it ends after so many days (90)", NULL}, END};
+    {ROLE}, {ROWS}, {"days", 'd', "N", "it ends after so many days (90)", NULL}, TRY, END};
 
 static const struct command list[] = {
     {"user add", "NAME", "add a user who may log in at the port",

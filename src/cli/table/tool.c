@@ -5,6 +5,7 @@
 
 static const struct command_option delivery_options[] = {
     {"reset", 0, NULL, "return to the configured value", NULL},
+    TRY,
     WHY,
     END,
 };

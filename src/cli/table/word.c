@@ -25,12 +25,14 @@ static const struct command_option list_options[] = {
     END,
 };
 static const struct command_option of_list_options[] = {LIST_OF, END};
-static const struct command_option add_options[] = {LIST_OF, PUBLISH, END};
+static const struct command_option add_options[] = {LIST_OF, PUBLISH, TRY, END};
 static const struct command_option export_options[] = {LIST_OF, STATE, END};
-static const struct command_option delete_options[] = {LIST_OF, YES, END};
+static const struct command_option set_options[] = {LIST_OF, TRY, END};
+static const struct command_option delete_options[] = {LIST_OF, TRY, YES, END};
 static const struct command_option publish_options[] = {
     LIST_OF,
     {"all", 0, NULL, "all words of the list that are not published", NULL},
+    TRY,
     END,
 };
 static const struct command_option try_options[] = {
@@ -48,7 +50,7 @@ static const struct command list[] = {
      "word add 龙井茶 --publish"},
     {"word set", "WORD NEW", "change a word that is not published",
      "A published word can only be deleted.", NEED_STORE, command_word_set, NULL, 2, 2,
-     of_list_options, NULL, false, "word set 龙井 龙井茶"},
+     set_options, NULL, false, "word set 龙井 龙井茶"},
     {"word list", "[PART]", "list the words", "With PART, only those with PART in them.",
      NEED_STORE, command_word_list, NULL, 0, 1, list_options, NULL, false,
      "word list --state init"},

@@ -82,6 +82,7 @@ static int send_words(const struct invocation *inv, const char *path)
         json_put_bool(&w, STR("all"), true);
     json_close_object(&w);
     call_path(&call, path);
+    call_dry_run(&call, inv);
     return session_run(inv, &call, view_change);
 }
 
@@ -125,6 +126,7 @@ int command_word_set(const struct invocation *inv)
     call_path(&call, "/api/v1/words");
     call_segment(&call, list_of(inv));
     call_segment(&call, inv->args[0]);
+    call_dry_run(&call, inv);
     return session_run(inv, &call, view_set);
 }
 
@@ -176,5 +178,6 @@ int command_word_import(const struct invocation *inv)
     json_close_object(&w);
     buf_free(&text);
     call_path(&call, "/api/v1/words/import");
+    call_dry_run(&call, inv);
     return session_run(inv, &call, view_change);
 }

@@ -160,11 +160,19 @@ static bool run_change(struct store *s, const struct word_order *o, change_fn ch
     return before.n_published == after.n_published || raise_turn(s, o->list, now_ms, err);
 }
 
+/* What is only tried is done, and rolled back. */
+static bool end(struct store *s, bool ok, bool dry_run, struct err *err) GIVES_BACK(s->lock)
+{
+    const bool is_stored = store_end(s, ok && !dry_run, err);
+
+    return dry_run ? ok : is_stored;
+}
+
 static bool change_alone(struct store *s, const struct word_order *o, change_fn change,
                          struct words_done *done, struct err *err)
 {
     return store_begin_write(s, OF_NOBODY, err) &&
-           store_end(s, run_change(s, o, change, done, err), err);
+           end(s, run_change(s, o, change, done, err), o->dry_run, err);
 }
 
 bool store_add_words(struct store *s, const struct word_order *o, struct words_done *done,
@@ -243,10 +251,10 @@ static bool change_word(struct store *s, struct str list, struct str word, struc
 }
 
 bool store_change_word(struct store *s, struct str list, struct str word, struct str into,
-                       struct err *err)
+                       bool dry_run, struct err *err)
 {
     return store_begin_write(s, OF_NOBODY, err) &&
-           store_end(s, change_word(s, list, word, into, err), err);
+           end(s, change_word(s, list, word, into, err), dry_run, err);
 }
 
 /* ---- reading ---- */

@@ -42,6 +42,7 @@ struct word_order {
     const struct str *words;
     size_t n;
     bool publish;            /* publish them as well, also those that were new already */
+    bool dry_run;            /* say what would be done, and store nothing */
     void (*live)(void *ctx); /* called from time to time while it goes on; NULL: nobody asks */
     void *live_ctx;
 };
@@ -62,7 +63,7 @@ bool store_delete_words(struct store *s, const struct word_order *o, struct word
 /* Turns a new word into another one.  404: it is not there; 409: it is published, or the other
  * one is there. */
 bool store_change_word(struct store *s, struct str list, struct str word, struct str into,
-                       struct err *err) MUST_CHECK;
+                       bool dry_run, struct err *err) MUST_CHECK;
 
 struct word_filter {
     struct str list; /* empty: both */

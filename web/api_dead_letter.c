@@ -65,9 +65,9 @@ void api_dead_letter_replay(struct api_call *c)
     struct dead_letter_filter f;
     struct err err = {0};
     cJSON *body = NULL;
-    const bool ok =
-        read_which(c, &body, &f, &err) &&
-        coordinator_dead_letter_replay(c->api->coordinator, &f, &c->res->body, &err);
+    const bool ok = read_which(c, &body, &f, &err) &&
+                    coordinator_dead_letter_replay(c->api->coordinator, &f, c->dry_run,
+                                                   &c->res->body, &err);
 
     answer(c, 200, ok, &err);
     cJSON_Delete(body);

@@ -306,9 +306,9 @@ void api_topic_resume(struct api_call *c)
 {
     struct err err = {0};
     cJSON *body = NULL;
-    const bool ok =
-        body_parse(&body, c->req, c->op->members, &err) &&
-        coordinator_topic_resume(c->api->coordinator, c->args[0], &c->res->body, &err);
+    const bool ok = body_parse(&body, c->req, c->op->members, &err) &&
+                    coordinator_topic_resume(c->api->coordinator, c->args[0], c->dry_run,
+                                             &c->res->body, &err);
 
     answer(c, 200, ok, &err);
     cJSON_Delete(body);

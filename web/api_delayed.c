@@ -91,7 +91,7 @@ static bool run(struct coordinator *co, const struct delayed_order *o, struct bu
 static void act(struct api_call *c, delayed_fn fn)
 {
     uint64_t ids[DELAYED_IDS_MAX];
-    struct delayed_order o = {.n_ids = 0};
+    struct delayed_order o = {.dry_run = c->dry_run};
     struct err err = {0};
     cJSON *body = NULL;
     const bool ok = body_parse(&body, c->req, c->op->members, &err) &&

@@ -62,7 +62,8 @@ static bool set(struct api_call *c, const cJSON *body, struct err *err)
                             "nothing to set: give \"rate\" or \"nodes\"");
     return body_uint(body, "rate", &change.rate, err) &&
            body_uint(body, "nodes", &change.nodes, err) &&
-           coordinator_index_set(c->api->coordinator, c->args[0], &change, &c->res->body, err);
+           coordinator_index_set(c->api->coordinator, c->args[0], &change, c->dry_run,
+                                 &c->res->body, err);
 }
 
 void api_index_set(struct api_call *c)

@@ -13,14 +13,14 @@
 
 static void pause_it(struct api_call *c,
                      bool (*pause)(struct coordinator *co, struct str name, struct str reason,
-                                   struct buf *json, struct err *err))
+                                   bool dry_run, struct buf *json, struct err *err))
 {
     struct str reason = STR("");
     struct err err = {0};
     cJSON *body = NULL;
     bool ok = body_parse(&body, c->req, c->op->members, &err) &&
               body_str(body, "reason", &reason, &err) &&
-              pause(c->api->coordinator, c->args[0], reason, &c->res->body, &err);
+              pause(c->api->coordinator, c->args[0], reason, c->dry_run, &c->res->body, &err);
 
     answer(c, 200, ok, &err);
     cJSON_Delete(body);
@@ -41,7 +41,8 @@ void api_index_resume(struct api_call *c)
     struct err err = {0};
     cJSON *body = NULL;
     bool ok = body_parse(&body, c->req, c->op->members, &err) &&
-              coordinator_index_resume(c->api->coordinator, c->args[0], &c->res->body, &err);
+              coordinator_index_resume(c->api->coordinator, c->args[0], c->dry_run,
+                                       &c->res->body, &err);
 
     answer(c, 200, ok, &err);
     cJSON_Delete(body);

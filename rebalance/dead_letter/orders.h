@@ -19,9 +19,9 @@ struct coordinator;
 
 bool coordinator_dead_letters(struct coordinator *co, const struct dead_letter_filter *f,
                               struct buf *json, struct err *err) MUST_CHECK;
+/* Of this and the next, dry_run: only say how many it would be. */
 bool coordinator_dead_letter_replay(struct coordinator *co, const struct dead_letter_filter *f,
-                                    struct buf *json, struct err *err) MUST_CHECK;
-/* dry_run: say how many it would be. */
+                                    bool dry_run, struct buf *json, struct err *err) MUST_CHECK;
 bool coordinator_dead_letter_discard(struct coordinator *co, const struct dead_letter_filter *f,
                                      bool dry_run, struct buf *json,
                                      struct err *err) MUST_CHECK;

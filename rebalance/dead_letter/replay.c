@@ -122,8 +122,8 @@ static size_t make_writes(struct coordinator *co, const struct stored_dead_lette
  * Submits without a lock: delivery may stay full for long, and only this caller may wait for
  * it.
  */
-static bool replay_page(struct coordinator *co, struct dead_letter_filter *f, uint64_t *done,
-                        size_t *n, struct err *err)
+static bool replay_page(struct coordinator *co, struct dead_letter_filter *f, bool dry_run,
+                        uint64_t *done, size_t *n, struct err *err)
 {
     struct arena *a = arena_new();
     struct stored_dead_letter *list;
@@ -132,10 +132,11 @@ static bool replay_page(struct coordinator *co, struct dead_letter_filter *f, ui
     if (ok && *n > 0) {
         struct doc_write *writes = arena_alloc(a, *n, sizeof(*writes));
         const size_t n_writes = make_writes(co, list, *n, writes, err);
-        const bool taken = n_writes == 0 || delivery_submit_until(co->delivery, &co->stop,
-                                                                  writes, n_writes, err);
+        const bool taken =
+            n_writes == 0 || dry_run ||
+            delivery_submit_until(co->delivery, &co->stop, writes, n_writes, err);
 
-        for (size_t i = 0; !taken && i < n_writes; i++)
+        for (size_t i = 0; (!taken || dry_run) && i < n_writes; i++)
             target_unref(writes[i].target);
         ok = taken;
         f->after_id = list[*n - 1].id;
@@ -146,7 +147,7 @@ static bool replay_page(struct coordinator *co, struct dead_letter_filter *f, ui
 }
 
 bool coordinator_dead_letter_replay(struct coordinator *co, const struct dead_letter_filter *f,
-                                    struct buf *json, struct err *err)
+                                    bool dry_run, struct buf *json, struct err *err)
 {
     struct dead_letter_filter page = *f;
     uint64_t done = 0;
@@ -157,12 +158,15 @@ bool coordinator_dead_letter_replay(struct coordinator *co, const struct dead_le
         return false;
     page.limit = PAGE;
     do
-        ok = replay_page(co, &page, &done, &n, err);
+        ok = replay_page(co, &page, dry_run, &done, &n, err);
     while (ok && n == PAGE);
     if (err->kind != ERR_NONE)
         return done == 0 ? false
-                         : err_wrap(err, "%" PRIu64 " were replayed, the others not", done);
-    coordinator_answer_letters(json, "millrace/dead-letter-replay/1", done, false);
+                         : err_wrap(err,
+                                    dry_run ? "%" PRIu64 " could be replayed, the others not"
+                                            : "%" PRIu64 " were replayed, the others not",
+                                    done);
+    coordinator_answer_letters(json, "millrace/dead-letter-replay/1", done, dry_run);
     return true;
 }
 
@@ -216,7 +220,7 @@ static bool replay_index(struct coordinator *co, struct str index, struct err *e
 {
     const struct dead_letter_filter of_index = {.index = index};
     struct buf json = {0};
-    const bool ok = coordinator_dead_letter_replay(co, &of_index, &json, err);
+    const bool ok = coordinator_dead_letter_replay(co, &of_index, false, &json, err);
 
     buf_free(&json);
     if (ok)

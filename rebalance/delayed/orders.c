@@ -351,13 +351,15 @@ static bool run_topic(struct coordinator *co, struct arena *a, const struct dela
     return true;
 }
 
-static void answer(struct buf *json, const char *schema, uint64_t count)
+static void answer(struct buf *json, const char *schema, uint64_t count, bool dry_run)
 {
     struct json_writer w = {.out = json};
 
     json_open_object(&w);
     json_put_cstr(&w, STR("schema"), schema);
     json_put_u64(&w, STR("count"), count);
+    if (dry_run)
+        json_put_bool(&w, STR("dry_run"), true);
     json_close_object(&w);
 }
 
@@ -375,19 +377,19 @@ bool coordinator_delayed_run(struct coordinator *co, const struct delayed_order 
     for (size_t i = 0; ok && i < n; i++)
         ok = run_topic(co, a, o, topics[i], &count, err);
     if (ok)
-        answer(json, "millrace/delayed-run/1", count);
+        answer(json, "millrace/delayed-run/1", count, false);
     arena_free(a);
     return ok;
 }
 
 /* ---- done ---- */
 
-static bool mark(struct coordinator *co, struct str topic, uint64_t id, uint64_t *count,
-                 struct err *err)
+static bool mark(struct coordinator *co, struct str topic, uint64_t id, bool dry_run,
+                 uint64_t *count, struct err *err)
 {
     bool found;
 
-    if (!store_mark_snapshot(co->opt.store, topic, id, clock_wall_ms(), &found, err))
+    if (!store_mark_snapshot(co->opt.store, topic, id, clock_wall_ms(), dry_run, &found, err))
         return false;
     *count += found;
     return true;
@@ -404,9 +406,9 @@ bool coordinator_delayed_done(struct coordinator *co, const struct delayed_order
 
     for (size_t i = 0; ok && i < n; i++)
         for (size_t k = 0; ok && k < o->n_ids; k++)
-            ok = mark(co, topics[i], o->ids[k], &count, err);
+            ok = mark(co, topics[i], o->ids[k], o->dry_run, &count, err);
     if (ok)
-        answer(json, "millrace/delayed-done/1", count);
+        answer(json, "millrace/delayed-done/1", count, o->dry_run);
     arena_free(a);
     return ok;
 }

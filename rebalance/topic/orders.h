@@ -28,12 +28,12 @@ bool coordinator_topic_reset(struct coordinator *co, struct str topic, bool dry_
  * Survives a restart.  reason: the person's words, or empty.
  */
 bool coordinator_topic_pause(struct coordinator *co, struct str topic, struct str reason,
-                             struct buf *json, struct err *err) MUST_CHECK;
+                             bool dry_run, struct buf *json, struct err *err) MUST_CHECK;
 /*
  * End a pause, and retry now what waits for a person to repair a privilege, password or
  * setting.
  */
-bool coordinator_topic_resume(struct coordinator *co, struct str topic, struct buf *json,
-                              struct err *err) MUST_CHECK;
+bool coordinator_topic_resume(struct coordinator *co, struct str topic, bool dry_run,
+                              struct buf *json, struct err *err) MUST_CHECK;
 
 #endif

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 /* tables: as after a reset, always 0 here. */
-static void answer(struct buf *json, const char *schema, struct str topic)
+static void answer(struct buf *json, const char *schema, struct str topic, bool dry_run)
 {
     struct json_writer w = {.out = json};
 
@@ -20,6 +20,8 @@ static void answer(struct buf *json, const char *schema, struct str topic)
     json_put_cstr(&w, STR("schema"), schema);
     json_put_string(&w, STR("topic"), topic);
     json_put_u64(&w, STR("tables"), 0);
+    if (dry_run)
+        json_put_bool(&w, STR("dry_run"), true);
     json_close_object(&w);
 }
 
@@ -62,7 +64,7 @@ static struct pause make_pause(struct coordinator *co, struct str topic, struct 
 
 /* reason: NULL ends the pause. */
 static bool set(struct coordinator *co, struct str topic, const struct str *reason,
-                struct err *err)
+                bool dry_run, struct err *err)
 {
     if (!coordinator_begin(co, err))
         return false;
@@ -73,16 +75,16 @@ static bool set(struct coordinator *co, struct str topic, const struct str *reas
         refuse(err, 404, "there is no topic %" STR_FMT "; millrace topic list shows all topics",
                STR_ARG(topic));
 
-    if (ok && reason != NULL) {
+    if (ok && !dry_run && reason != NULL) {
         const struct pause p = make_pause(co, topic, *reason);
 
         ok = pause_store(co->opt.store, &p, err);
-    } else if (ok) {
+    } else if (ok && !dry_run) {
         ok = pause_end(co->opt.store, STR(PAUSE_TOPIC), topic, err);
     }
     FAILPOINT(pause_stored);
     ok = ok && coordinator_refresh(co, err);
-    if (ok && co->delivery != NULL)
+    if (ok && !dry_run && co->delivery != NULL)
         coordinator_sync_topics(co);
     definitions_unref(d);
     lock_release(&co->admin_lock);
@@ -90,11 +92,11 @@ static bool set(struct coordinator *co, struct str topic, const struct str *reas
 }
 
 bool coordinator_topic_pause(struct coordinator *co, struct str topic, struct str reason,
-                             struct buf *json, struct err *err)
+                             bool dry_run, struct buf *json, struct err *err)
 {
-    if (!set(co, topic, &reason, err))
+    if (!set(co, topic, &reason, dry_run, err))
         return false;
-    answer(json, "millrace/topic-pause/1", topic);
+    answer(json, "millrace/topic-pause/1", topic, dry_run);
     return true;
 }
 
@@ -102,13 +104,13 @@ bool coordinator_topic_pause(struct coordinator *co, struct str topic, struct st
  * A topic that begins now needs no retry; the owner of another node's topic follows what is
  * stored.
  */
-bool coordinator_topic_resume(struct coordinator *co, struct str topic, struct buf *json,
-                              struct err *err)
+bool coordinator_topic_resume(struct coordinator *co, struct str topic, bool dry_run,
+                              struct buf *json, struct err *err)
 {
-    if (!set(co, topic, NULL, err))
+    if (!set(co, topic, NULL, dry_run, err))
         return false;
-    if (coordinator_is_shared(co) && !coordinator_owns(co, topic)) {
-        answer(json, "millrace/topic-resume/1", topic);
+    if (dry_run || (coordinator_is_shared(co) && !coordinator_owns(co, topic))) {
+        answer(json, "millrace/topic-resume/1", topic, dry_run);
         return true;
     }
     lock_acquire(&co->topics->lock);
@@ -126,6 +128,6 @@ bool coordinator_topic_resume(struct coordinator *co, struct str topic, struct b
                       STR_ARG(topic));
     if (co->delivery != NULL)
         delivery_probe(co->delivery);
-    answer(json, "millrace/topic-resume/1", topic);
+    answer(json, "millrace/topic-resume/1", topic, false);
     return true;
 }

@@ -226,11 +226,6 @@ static void answer_asked(struct buf *json, const char *schema, struct str index,
     json_close_object(&w);
 }
 
-static void answer_done(struct buf *json, const char *schema, struct str index, uint64_t n)
-{
-    answer_asked(json, schema, index, n, false);
-}
-
 /* The versions of an alias to delete. */
 struct deletion {
     struct str alias;
@@ -444,15 +439,20 @@ static bool set_resumed(struct coordinator *co, struct str table, const struct j
 }
 
 bool coordinator_index_set(struct coordinator *co, struct str table, const struct job_change *c,
-                           struct buf *json, struct err *err)
+                           bool dry_run, struct buf *json, struct err *err)
 {
+    static const struct job_change nothing = {0};
     struct definitions *d = coordinator_definitions(co);
     const struct table_definition *t = coordinator_find_table(d, table, err);
+
+    if (dry_run)
+        c = &nothing;
+
     const bool ok = t != NULL && (builds_set(co->builds, table_index(t), c) ||
                                   set_resumed(co, table, c, err));
 
     if (ok)
-        answer_done(json, "millrace/index-set/1", table_index(t), 1);
+        answer_asked(json, "millrace/index-set/1", table_index(t), 1, dry_run);
     definitions_unref(d);
     return ok;
 }

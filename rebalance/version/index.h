@@ -76,12 +76,12 @@ bool coordinator_index_rollback(struct coordinator *co, struct str table, uint64
  * of its changes are stored.  Survives a restart.  reason: the person's words, or empty.
  */
 bool coordinator_index_pause(struct coordinator *co, struct str table, struct str reason,
-                             struct buf *json, struct err *err) MUST_CHECK;
+                             bool dry_run, struct buf *json, struct err *err) MUST_CHECK;
 /* End a pause, if there is one, and try again whatever is held. */
-bool coordinator_index_resume(struct coordinator *co, struct str table, struct buf *json,
-                              struct err *err) MUST_CHECK;
-/* Change a running build. */
+bool coordinator_index_resume(struct coordinator *co, struct str table, bool dry_run,
+                              struct buf *json, struct err *err) MUST_CHECK;
+/* Change a running build; dry_run: only say whether one runs. */
 bool coordinator_index_set(struct coordinator *co, struct str table, const struct job_change *c,
-                           struct buf *json, struct err *err) MUST_CHECK;
+                           bool dry_run, struct buf *json, struct err *err) MUST_CHECK;
 
 #endif

@@ -69,13 +69,15 @@ bool coordinator_is_not_paused(struct coordinator *co, struct str alias, struct 
 
 /* ---- what people order ---- */
 
-static void answer(struct buf *json, const char *schema, struct str alias)
+static void answer(struct buf *json, const char *schema, struct str alias, bool dry_run)
 {
     struct json_writer w = {.out = json};
 
     json_open_object(&w);
     json_put_cstr(&w, STR("schema"), schema);
     json_put_string(&w, STR("index"), alias);
+    if (dry_run)
+        json_put_bool(&w, STR("dry_run"), true);
     json_close_object(&w);
 }
 
@@ -102,7 +104,7 @@ static bool exists(const struct catalogue *c, struct str alias, struct str table
 
 /* reason: NULL ends the pause. */
 static bool set(struct coordinator *co, struct str table, const struct str *reason,
-                struct buf *json, struct err *err)
+                bool dry_run, struct buf *json, struct err *err)
 {
     if (!coordinator_begin(co, err))
         return false;
@@ -121,11 +123,11 @@ static bool set(struct coordinator *co, struct str table, const struct str *reas
 
         c = coordinator_catalogue(co);
         ok = reason == NULL
-                 ? pause_end(co->opt.store, p.kind, alias, err)
+                 ? dry_run || pause_end(co->opt.store, p.kind, alias, err)
                  : exists(c, alias, table, err) && is_not_built(c, alias, table, err) &&
-                       pause_store(co->opt.store, &p, err);
+                       (dry_run || pause_store(co->opt.store, &p, err));
         FAILPOINT(pause_stored);
-        if (ok) {
+        if (ok && !dry_run) {
             tell_alias(co, c, alias, reason == NULL ? NULL : &p);
             coordinator_log_text(co, table_name(t), alias,
                                  reason == NULL ? "resumed" : "paused", p.reason);
@@ -134,7 +136,7 @@ static bool set(struct coordinator *co, struct str table, const struct str *reas
     }
     if (ok)
         answer(json, reason == NULL ? "millrace/index-resume/1" : "millrace/index-pause/1",
-               alias);
+               alias, dry_run);
     catalogue_unref(c);
     definitions_unref(d);
     lock_release(&co->admin_lock);
@@ -142,17 +144,17 @@ static bool set(struct coordinator *co, struct str table, const struct str *reas
 }
 
 bool coordinator_index_pause(struct coordinator *co, struct str table, struct str reason,
-                             struct buf *json, struct err *err)
+                             bool dry_run, struct buf *json, struct err *err)
 {
-    return set(co, table, &reason, json, err);
+    return set(co, table, &reason, dry_run, json, err);
 }
 
-bool coordinator_index_resume(struct coordinator *co, struct str table, struct buf *json,
-                              struct err *err)
+bool coordinator_index_resume(struct coordinator *co, struct str table, bool dry_run,
+                              struct buf *json, struct err *err)
 {
-    if (!set(co, table, NULL, json, err))
+    if (!set(co, table, NULL, dry_run, json, err))
         return false;
-    if (co->delivery != NULL)
+    if (!dry_run && co->delivery != NULL)
         delivery_probe(co->delivery);
     return true;
 }

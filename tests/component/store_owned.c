@@ -246,7 +246,7 @@ static bool call_mark_snapshot(struct err *err)
 {
     bool found;
 
-    return store_mark_snapshot(f.s, TOPIC, 1, 1, &found, err);
+    return store_mark_snapshot(f.s, TOPIC, 1, 1, false, &found, err);
 }
 
 static bool call_end_purged(struct err *err)
@@ -279,7 +279,7 @@ static struct words_done words_done;
 CALL(add_words, &a_word_order, &words_done, err)
 CALL(publish_words, &a_word_order, &words_done, err)
 CALL(delete_words, &a_word_order, &words_done, err)
-CALL(change_word, STR("ext"), STR("w"), STR("x"), err)
+CALL(change_word, STR("ext"), STR("w"), STR("x"), false, err)
 
 static bool call_add_log(struct err *err)
 {

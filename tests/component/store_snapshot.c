@@ -315,15 +315,15 @@ static void one_that_is_marked_as_done_leads_nowhere_and_goes_after_its_time(voi
     begin();
     put("update", "7", "k");
     id = load((struct snapshot_filter){0}, 1)->id;
-    ok(store_mark_snapshot(f.s, owner.topic, id, 2 * DAY_MS, &found, &f.err));
+    ok(store_mark_snapshot(f.s, owner.topic, id, 2 * DAY_MS, false, &found, &f.err));
     assert_true(found);
     (void)leads(0);
-    ok(store_mark_snapshot(f.s, owner.topic, id, 2 * DAY_MS, &found, &f.err));
+    ok(store_mark_snapshot(f.s, owner.topic, id, 2 * DAY_MS, false, &found, &f.err));
     assert_false(found);
     put("update", "7", "k");
     ok(store_mark_snapshot(f.s, owner.topic,
                            load((struct snapshot_filter){.status = STR("init")}, 1)->id,
-                           3 * DAY_MS, &found, &f.err));
+                           3 * DAY_MS, false, &found, &f.err));
     assert_true(found);
     ok(store_prune_snapshots(f.s, 3 * DAY_MS, &f.err));
     (void)load((struct snapshot_filter){0}, 1);

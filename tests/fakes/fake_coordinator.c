@@ -482,11 +482,12 @@ bool coordinator_index_reset(struct coordinator *co, struct str table, bool dry_
 }
 
 bool coordinator_index_set(struct coordinator *co, struct str table, const struct job_change *c,
-                           struct buf *json, struct err *err)
+                           bool dry_run, struct buf *json, struct err *err)
 {
     (void)co;
-    return called(json, err, "index set %.*s rate=%d nodes=%d", (int)table.len, table.ptr,
-                  c->sets_rate ? (int)c->rate : -1, c->sets_nodes ? (int)c->nodes : -1);
+    return called(json, err, "index set %.*s rate=%d nodes=%d%s", (int)table.len, table.ptr,
+                  c->sets_rate ? (int)c->rate : -1, c->sets_nodes ? (int)c->nodes : -1,
+                  asked(dry_run));
 }
 
 bool coordinator_topic_reset(struct coordinator *co, struct str topic, bool dry_run,
@@ -497,33 +498,33 @@ bool coordinator_topic_reset(struct coordinator *co, struct str topic, bool dry_
 }
 
 bool coordinator_index_pause(struct coordinator *co, struct str table, struct str reason,
-                             struct buf *json, struct err *err)
+                             bool dry_run, struct buf *json, struct err *err)
 {
     (void)co;
-    return called(json, err, "index pause %.*s %.*s", (int)table.len, table.ptr,
-                  (int)reason.len, reason.ptr);
+    return called(json, err, "index pause %.*s %.*s%s", (int)table.len, table.ptr,
+                  (int)reason.len, reason.ptr, asked(dry_run));
 }
 
-bool coordinator_index_resume(struct coordinator *co, struct str table, struct buf *json,
-                              struct err *err)
+bool coordinator_index_resume(struct coordinator *co, struct str table, bool dry_run,
+                              struct buf *json, struct err *err)
 {
     (void)co;
-    return called(json, err, "index resume %.*s", (int)table.len, table.ptr);
+    return called(json, err, "index resume %.*s%s", (int)table.len, table.ptr, asked(dry_run));
 }
 
 bool coordinator_topic_pause(struct coordinator *co, struct str topic, struct str reason,
-                             struct buf *json, struct err *err)
+                             bool dry_run, struct buf *json, struct err *err)
 {
     (void)co;
-    return called(json, err, "topic pause %.*s %.*s", (int)topic.len, topic.ptr,
-                  (int)reason.len, reason.ptr);
+    return called(json, err, "topic pause %.*s %.*s%s", (int)topic.len, topic.ptr,
+                  (int)reason.len, reason.ptr, asked(dry_run));
 }
 
-bool coordinator_topic_resume(struct coordinator *co, struct str topic, struct buf *json,
-                              struct err *err)
+bool coordinator_topic_resume(struct coordinator *co, struct str topic, bool dry_run,
+                              struct buf *json, struct err *err)
 {
     (void)co;
-    return called(json, err, "topic resume %.*s", (int)topic.len, topic.ptr);
+    return called(json, err, "topic resume %.*s%s", (int)topic.len, topic.ptr, asked(dry_run));
 }
 
 bool coordinator_nodes(struct coordinator *co, struct str name, struct buf *json,
@@ -609,10 +610,10 @@ bool coordinator_dead_letters(struct coordinator *co, const struct dead_letter_f
 }
 
 bool coordinator_dead_letter_replay(struct coordinator *co, const struct dead_letter_filter *f,
-                                    struct buf *json, struct err *err)
+                                    bool dry_run, struct buf *json, struct err *err)
 {
     (void)co;
-    return dead_letters("replay", f, json, err);
+    return dead_letters(dry_run ? "replay only asked" : "replay", f, json, err);
 }
 
 bool coordinator_dead_letter_discard(struct coordinator *co, const struct dead_letter_filter *f,

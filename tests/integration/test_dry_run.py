@@ -52,6 +52,11 @@ def calls(w):
             ("POST", "/words/delete", {"words": ["one"]}, None, 0),
             ("PATCH", "/words/ext/one", {"word": "four"}, "/words/ext/two", 404),
             ("DELETE", "/words/ext/one", None, "/words/ext/two", 404),
+            ("POST", f"/topics/{w.schema}/pause", {"reason": "no more"}, "/topics/no.such/pause", 404),
+            ("POST", f"/topics/{w.schema}/resume", {}, "/topics/no.such/resume", 404),
+            ("POST", f"/tables/{bare}/index/pause", {}, "/tables/no.such/index/pause", 404),
+            ("POST", f"/tables/{bare}/index/resume", {}, "/tables/no.such/index/resume", 404),
+            ("POST", "/dead-letters/replay", {"all": True}, None, 0),
             ("DELETE", f"/tables/{thing}", None, "/tables/no.such", 404),
             ("POST", f"/tables/{thing}/delete", {"confirm": thing}, None, 0)]
 

@@ -185,7 +185,7 @@ static void replays_of_dead_letters_are_guests(void **state)
     (void)state;
     assert_true(store_put_dead_letters(f.opt.store, &letter, 1, &err));
     assert_false(coordinator_dead_letter_replay(
-        f.co, &(struct dead_letter_filter){.table = STR("shop.orders")}, &json, &err));
+        f.co, &(struct dead_letter_filter){.table = STR("shop.orders")}, false, &json, &err));
     assert_int_equal(err.kind, ERR_STOP);
     expect_submitted(1, 0);
     buf_free(&json);

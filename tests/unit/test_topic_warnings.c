@@ -188,7 +188,7 @@ static void another_reason_for_a_pause_does_not_end_its_warning(void **state)
 
     put_pause(f, DAY_S, 2 * DAY_S, 60);
     assert_true(
-        coordinator_topic_pause(f->co, STR("shop"), STR("another reason"), &json, &err));
+        coordinator_topic_pause(f->co, STR("shop"), STR("another reason"), false, &json, &err));
     expect_warned(f, "the paused topic needs the log of the last 8646");
     buf_clear(&json);
     assert_true(coordinator_status(f->co, &json, &err));

@@ -95,10 +95,14 @@ const struct operation op_topic_reset = {.params = dry_run_input,
                                          .members = no_input,
                                          .problems = "409 422",
                                          .answers = {{200, "topic-reset/1", NULL}}};
-const struct operation op_topic_pause = {
-    .members = reason, .problems = "409 422", .answers = {{200, "topic-pause/1", NULL}}};
-const struct operation op_topic_resume = {
-    .members = no_input, .problems = "409 422", .answers = {{200, "topic-resume/1", NULL}}};
+const struct operation op_topic_pause = {.params = dry_run_input,
+                                         .members = reason,
+                                         .problems = "409 422",
+                                         .answers = {{200, "topic-pause/1", NULL}}};
+const struct operation op_topic_resume = {.params = dry_run_input,
+                                          .members = no_input,
+                                          .problems = "409 422",
+                                          .answers = {{200, "topic-resume/1", NULL}}};
 
 /* ---- nodes ---- */
 

@@ -84,6 +84,7 @@ const struct operation op_dead_letters = {
 const struct operation op_dead_letter = {.is_list = true,
                                          .answers = {{200, "dead-letter/1", NULL}}};
 const struct operation op_dead_letter_replay = {
+    .params = dry_run_input,
     .members = which_letters,
     .problems = "404 409 422",
     .answers = {{200, "dead-letter-replay/1", NULL}}};
@@ -127,5 +128,7 @@ const struct operation op_delayed_run = {
     .members = run,
     .problems = "404 409 422 423",
     .answers = {{200, "delayed-run/1 delayed-cost/1", NULL}}};
-const struct operation op_delayed_done = {
-    .members = done, .problems = "404 409 422", .answers = {{200, "delayed-done/1", NULL}}};
+const struct operation op_delayed_done = {.params = dry_run_input,
+                                          .members = done,
+                                          .problems = "404 409 422",
+                                          .answers = {{200, "delayed-done/1", NULL}}};

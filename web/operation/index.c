@@ -37,8 +37,10 @@ const struct operation op_index_create = {
     .members = create,
     .problems = "409 422 423",
     .answers = {{200, "index-create/1", NULL}, {202, "index-create/1", NULL}}};
-const struct operation op_index_set = {
-    .members = set, .problems = "409 422", .answers = {{200, "index-set/1", NULL}}};
+const struct operation op_index_set = {.params = dry_run_input,
+                                       .members = set,
+                                       .problems = "409 422",
+                                       .answers = {{200, "index-set/1", NULL}}};
 const struct operation op_index_cutover = {
     .params = dry_run_input,
     .members = cutover,
@@ -62,10 +64,14 @@ static const struct input refresh[] = {
 static const struct input rollback[] = {
     {"to", INPUT_COUNT, .help = "The version; without it the newest one that is kept."}, {0}};
 
-const struct operation op_index_pause = {
-    .members = reason, .problems = "409 422", .answers = {{200, "index-pause/1", NULL}}};
-const struct operation op_index_resume = {
-    .members = no_input, .problems = "409 422", .answers = {{200, "index-resume/1", NULL}}};
+const struct operation op_index_pause = {.params = dry_run_input,
+                                         .members = reason,
+                                         .problems = "409 422",
+                                         .answers = {{200, "index-pause/1", NULL}}};
+const struct operation op_index_resume = {.params = dry_run_input,
+                                          .members = no_input,
+                                          .problems = "409 422",
+                                          .answers = {{200, "index-resume/1", NULL}}};
 const struct operation op_index_refresh = {
     .members = refresh, .problems = "409 422", .answers = {{202, "index-refresh/1", NULL}}};
 const struct operation op_index_refresh_cancel = {

@@ -555,7 +555,7 @@ static bool mark(struct store *s, uint64_t id, int64_t now_ms, struct err *err)
 }
 
 bool store_mark_snapshot(struct store *s, struct str topic, uint64_t id, int64_t now_ms,
-                         bool *found, struct err *err)
+                         bool dry_run, bool *found, struct err *err)
 {
     static const char waits[] =
         "SELECT id FROM snapshot WHERE id = ? AND topic = ? AND status = 'init'{lock}";
@@ -567,7 +567,7 @@ bool store_mark_snapshot(struct store *s, struct str topic, uint64_t id, int64_t
 
     const bool ok =
         store_select_number(s, waits, BINDS(NUMBER(id), TEXT(topic)), &ignored, found, err) &&
-        (!*found || mark(s, id, now_ms, err));
+        (!*found || dry_run || mark(s, id, now_ms, err));
 
     return store_end(s, ok, err);
 }

@@ -170,7 +170,7 @@ bool store_end_snapshot_run(struct store *s, const struct snapshot_owner *owner,
 
 /* A person says that one is done: *found false if it does not wait. */
 bool store_mark_snapshot(struct store *s, struct str topic, uint64_t id, int64_t now_ms,
-                         bool *found, struct err *err) MUST_CHECK;
+                         bool dry_run, bool *found, struct err *err) MUST_CHECK;
 /* Forget those that were done before this time. */
 bool store_prune_snapshots(struct store *s, int64_t before_ms, struct err *err) MUST_CHECK;
 

@@ -16,6 +16,16 @@
 
 #define LOCK_WAIT_S 60
 
+/*
+ * A node that stands still or lost its network in the middle of a transaction would keep its
+ * locks from all others until the server gives its connection up.  So the server waits no
+ * longer than this for the next statement of a transaction.  MySQL does not tell a transaction
+ * from other idle time, in which it is to wait as long as in every session of ours: the
+ * connection carries our lock.
+ */
+#define HELD_MAX_S "10"
+#define IDLE_MAX_S "28800"
+
 struct mysql_backend {
     struct store_backend base;
     struct mysql_options opt; /* we own its strings */
@@ -137,6 +147,15 @@ static void disconnect(struct mysql_backend *b)
     b->conn = NULL;
 }
 
+/* Who is alone keeps nobody waiting. */
+static bool share(struct mysql_backend *b, struct err *err)
+{
+    return (mysql_conn_flavor(b->conn) == FLAVOR_MYSQL ||
+            mysql_conn_exec(b->conn, STR("SET SESSION idle_transaction_timeout = " HELD_MAX_S),
+                            err)) &&
+           mysql_alone_share(b->conn, &b->sharer, err);
+}
+
 static bool connect_server(struct mysql_backend *b, struct err *err)
 {
     struct buf text = {0};
@@ -144,8 +163,7 @@ static bool connect_server(struct mysql_backend *b, struct err *err)
     if (!mysql_conn_open(&b->conn, &b->opt, err))
         return false;
     bool ok = mysql_conn_scalar(b->conn, STR("SELECT @@max_allowed_packet"), &text, err) &&
-              (b->place == NULL ? mysql_alone_share(b->conn, &b->sharer, err)
-                                : mysql_alone_take(b->conn, b->place, err));
+              (b->place == NULL ? share(b, err) : mysql_alone_take(b->conn, b->place, err));
 
     if (ok)
         b->packet_max = strtoull(text.ptr, NULL, 10);
@@ -155,20 +173,47 @@ static bool connect_server(struct mysql_backend *b, struct err *err)
     return ok;
 }
 
+static bool is_limited_each_time(const struct mysql_backend *b)
+{
+    return b->place == NULL && mysql_conn_flavor(b->conn) == FLAVOR_MYSQL;
+}
+
+static bool hold(struct mysql_backend *b, struct err *err)
+{
+    return !is_limited_each_time(b) ||
+           mysql_conn_exec(b->conn, STR("SET SESSION wait_timeout = " HELD_MAX_S), err);
+}
+
+/* A connection on which that fails is of no use any more; the next transaction connects. */
+static void let_go(struct mysql_backend *b)
+{
+    struct err ignored;
+
+    if (is_limited_each_time(b) &&
+        !mysql_conn_exec(b->conn, STR("SET SESSION wait_timeout = " IDLE_MAX_S), &ignored))
+        disconnect(b);
+}
+
+static bool start(struct mysql_backend *b, struct err *err)
+{
+    if (b->conn == NULL)
+        return err_set(err, ERR_RETRY, "the connection ended while it was set up");
+    return hold(b, err) && mysql_conn_exec(b->conn, STR("START TRANSACTION"), err);
+}
+
 /* An idle connection may have been closed by the server: connecting again loses nothing. */
 static bool begin(struct store_backend *base, struct err *err)
 {
     struct mysql_backend *b = mysql_of(base);
 
     if (b->conn != NULL) {
-        if (mysql_conn_exec(b->conn, STR("START TRANSACTION"), err))
+        if (start(b, err))
             return true;
         disconnect(b);
     }
     if (!connect_server(b, err))
         return false;
-    if ((!b->is_open || migrate_return(base, err)) &&
-        mysql_conn_exec(b->conn, STR("START TRANSACTION"), err))
+    if ((!b->is_open || migrate_return(base, err)) && start(b, err))
         return true;
     disconnect(b);
     return false;
@@ -181,16 +226,20 @@ static void rollback(struct store_backend *base)
 
     if (b->conn != NULL && !mysql_conn_exec(b->conn, STR("ROLLBACK"), &ignored))
         disconnect(b);
+    if (b->conn != NULL)
+        let_go(b);
 }
 
 static bool commit(struct store_backend *base, struct err *err)
 {
     struct mysql_backend *b = mysql_of(base);
 
-    if (mysql_conn_exec(b->conn, STR("COMMIT"), err))
-        return true;
-    disconnect(b);
-    return false;
+    if (!mysql_conn_exec(b->conn, STR("COMMIT"), err)) {
+        disconnect(b);
+        return false;
+    }
+    let_go(b);
+    return true;
 }
 
 static bool run(struct store_backend *base, const char *sql, struct binds binds, size_t n_rows,

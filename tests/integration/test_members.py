@@ -16,7 +16,7 @@ import servers
 from members import Changes, Load, Members, Way
 from servers import Engine, Failed, let_pass, stays, wait_until
 from test_local_machine import preload
-from test_one_store import on_store
+from test_one_store import on_store, store_of
 from test_secure import certificates
 from test_surface import documented_forms, names_in
 from tunnels import Stunnel
@@ -52,6 +52,37 @@ def test_f52_a_node_that_hangs_is_replaced_and_its_later_writes_are_refused(w):
     m.equal()
     if "another node has taken" not in m.nodes[1].log_tail(10**6) and "giving" in m.nodes[1].log_tail(10**6):
         raise Failed(f"it gave back what was not its any more:\n{m.nodes[1].log_tail(3000)}")
+    m.end()
+
+
+def apply_with_rate(m, node, rate, **more):
+    definitions = m.definitions()
+    definitions["tables"][0]["compare"] = {"rate": rate}
+    node.write("definitions.yaml", yaml.safe_dump(definitions, sort_keys=False))
+    node.command("apply", "definitions.yaml", **more)
+
+
+def test_a_node_that_stands_still_in_a_transaction_of_the_store_holds_up_the_others_a_moment_only(w):
+    m = Members(w, nodes=2, topics=2).start()
+    m.nodes[1].stop()
+    m.nodes[1].start(environment={"MILLRACE_FAILPOINT": "definitions_replaced:1:wait=600000"})
+    m.wait_shared(0, 1)
+    apply = threading.Thread(target=lambda: apply_with_rate(m, m.nodes[1], 1000, ok=None))
+    apply.start()
+    try:
+        wait_until("it has locks in the store, and says nothing", lambda: m.stored(
+            "SELECT trx_id FROM information_schema.INNODB_TRX JOIN information_schema.PROCESSLIST ON id = trx_mysql_thread_id"
+            f" WHERE db = '{store_of(w)}' AND command = 'Sleep' AND time > 0 AND trx_rows_locked > 0"), 10)
+        m.hang(m.nodes[1])
+        began = time.monotonic()
+        apply_with_rate(m, m.nodes[0], 2000)
+        if time.monotonic() - began > 30:  # the server lets it wait 50 s for a lock
+            raise Failed(f"the other one waited {time.monotonic() - began:.0f} s")
+        m.wait_shared(0)
+    finally:
+        m.nodes[1].kill()
+        apply.join()
+    m.equal()
     m.end()
 
 

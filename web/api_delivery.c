@@ -96,7 +96,7 @@ void api_delivery_reset(struct api_call *c)
 
 static bool drain(struct api_call *c, const cJSON *body, struct err *err)
 {
-    struct drain_request r = {.all = true, .timeout_ms = -1};
+    struct drain_request r = {.all = true, .timeout_ms = -1, .dry_run = c->dry_run};
     uint64_t worker = UINT64_MAX, timeout_ms = UINT64_MAX;
 
     if (!body_uint(body, "worker", &worker, err) ||
@@ -116,8 +116,8 @@ void api_drain(struct api_call *c)
     struct err err = {0};
     cJSON *body = NULL;
 
-    answer(c, 202, body_parse(&body, c->req, c->op->members, &err) && drain(c, body, &err),
-           &err);
+    answer(c, c->dry_run ? 200 : 202,
+           body_parse(&body, c->req, c->op->members, &err) && drain(c, body, &err), &err);
     cJSON_Delete(body);
 }
 
@@ -128,7 +128,7 @@ void api_drain_cancel(struct api_call *c)
 
     answer(c, 200,
            body_parse(&body, c->req, c->op->members, &err) &&
-               coordinator_drain_cancel(c->api->coordinator, &c->res->body, &err),
+               coordinator_drain_cancel(c->api->coordinator, c->dry_run, &c->res->body, &err),
            &err);
     cJSON_Delete(body);
 }

@@ -43,6 +43,7 @@ static bool verify_keys(struct api_call *c, const cJSON *body, struct err *err)
                     read_keys(body, &keys, &r.n_keys, err);
 
     r.keys = keys;
+    r.repair = r.repair && !c->dry_run;
 
     const bool done = ok && coordinator_verify(c->api->coordinator, &r, &c->res->body, err);
 
@@ -50,15 +51,18 @@ static bool verify_keys(struct api_call *c, const cJSON *body, struct err *err)
     return done;
 }
 
+/* A dry run of a repair compares, and its report says what would be written. */
 static bool verify_all(struct api_call *c, const cJSON *body, struct err *err)
 {
     struct verify_order o = {.table = c->args[0],
                              .samples = cJSON_HasObjectItem(body, "sample"),
                              .changed = cJSON_HasObjectItem(body, "since")};
 
-    return body_bool(body, "repair", &o.repair, err) &&
-           body_bool(body, "values", &o.values, err) && body_bool(body, "yes", &o.yes, err) &&
-           body_uint(body, "rate", &o.rate, err) &&
+    if (!body_bool(body, "repair", &o.repair, err) || !body_bool(body, "yes", &o.yes, err))
+        return false;
+    if (c->dry_run)
+        o.repair = o.yes = false;
+    return body_bool(body, "values", &o.values, err) && body_uint(body, "rate", &o.rate, err) &&
            body_uint(body, "version", &o.version, err) &&
            body_uint(body, "sample", &o.sample, err) &&
            body_str(body, "where", &o.where, err) && body_str(body, "since", &o.since, err) &&
@@ -84,8 +88,11 @@ void api_verify(struct api_call *c)
 
 static bool refresh(struct api_call *c, const cJSON *body, struct err *err)
 {
-    struct verify_order o = {
-        .table = c->args[0], .repair = true, .yes = true, .rewrites = true};
+    struct verify_order o = {.table = c->args[0],
+                             .repair = true,
+                             .yes = true,
+                             .rewrites = true,
+                             .dry_run = c->dry_run};
     struct str *keys = NULL;
     const bool ok =
         body_uint(body, "rate", &o.rate, err) && body_str(body, "where", &o.where, err) &&
@@ -104,8 +111,8 @@ void api_index_refresh(struct api_call *c)
     struct err err = {0};
     cJSON *body = NULL;
 
-    answer(c, 202, body_parse(&body, c->req, c->op->members, &err) && refresh(c, body, &err),
-           &err);
+    answer(c, c->dry_run ? 200 : 202,
+           body_parse(&body, c->req, c->op->members, &err) && refresh(c, body, &err), &err);
     cJSON_Delete(body);
 }
 
@@ -113,9 +120,9 @@ void api_index_refresh_cancel(struct api_call *c)
 {
     struct err err = {0};
     cJSON *body = NULL;
-    const bool ok =
-        body_parse(&body, c->req, c->op->members, &err) &&
-        coordinator_cancel_refresh(c->api->coordinator, c->args[0], &c->res->body, &err);
+    const bool ok = body_parse(&body, c->req, c->op->members, &err) &&
+                    coordinator_cancel_refresh(c->api->coordinator, c->args[0], c->dry_run,
+                                               &c->res->body, &err);
 
     answer(c, 200, ok, &err);
     cJSON_Delete(body);
@@ -123,15 +130,15 @@ void api_index_refresh_cancel(struct api_call *c)
 
 void api_replay(struct api_call *c)
 {
-    struct replay_order o = {.table = c->args[0]};
+    struct replay_order o = {.table = c->args[0], .dry_run = c->dry_run};
     struct err err = {0};
     cJSON *body = NULL;
     bool ok = body_parse(&body, c->req, c->op->members, &err);
 
     o.has_rate = ok && cJSON_HasObjectItem(body, "rate");
     ok = ok && body_str(body, "day", &o.day, &err) && body_uint(body, "rate", &o.rate, &err);
-    answer(c, 202, ok && coordinator_replay_day(c->api->coordinator, &o, &c->res->body, &err),
-           &err);
+    answer(c, c->dry_run ? 200 : 202,
+           ok && coordinator_replay_day(c->api->coordinator, &o, &c->res->body, &err), &err);
     cJSON_Delete(body);
 }
 

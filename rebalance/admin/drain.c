@@ -42,6 +42,17 @@ static bool drain(struct coordinator *co, const void *order, struct buf *json, s
     return true;
 }
 
+static void tell_cancelled(struct buf *json, bool dry_run)
+{
+    struct json_writer w = {.out = json};
+
+    json_open_object(&w);
+    json_put_cstr(&w, STR("schema"), "millrace/drain-cancel/1");
+    if (dry_run)
+        json_put_bool(&w, STR("dry_run"), true);
+    json_close_object(&w);
+}
+
 bool coordinator_drain(struct coordinator *co, const struct drain_request *r, struct buf *json,
                        struct err *err)
 {
@@ -50,18 +61,16 @@ bool coordinator_drain(struct coordinator *co, const struct drain_request *r, st
 
     return coordinator_is_daemon(co, "a drain", err) &&
            find_timeout(co, r, &order.timeout_ms, err) &&
-           tasks_start(co->tasks, co, &o, json, err);
+           (r->dry_run ? tasks_try(&o, json) : tasks_start(co->tasks, co, &o, json, err));
 }
 
-bool coordinator_drain_cancel(struct coordinator *co, struct buf *json, struct err *err)
+bool coordinator_drain_cancel(struct coordinator *co, bool dry_run, struct buf *json,
+                              struct err *err)
 {
-    struct json_writer w = {.out = json};
-
     if (!coordinator_is_daemon(co, "a drain", err))
         return false;
-    delivery_drain_cancel(co->delivery);
-    json_open_object(&w);
-    json_put_cstr(&w, STR("schema"), "millrace/drain-cancel/1");
-    json_close_object(&w);
+    if (!dry_run)
+        delivery_drain_cancel(co->delivery);
+    tell_cancelled(json, dry_run);
     return true;
 }

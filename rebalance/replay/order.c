@@ -162,12 +162,13 @@ static void append_parameters(struct buf *json, int64_t day, uint64_t rate)
     buf_free(&text);
 }
 
-static void answer(struct buf *json, const struct stored_job *job, int64_t day)
+static void answer(struct buf *json, const struct stored_job *job, int64_t day, bool dry_run)
 {
     struct json_writer w = {.out = json};
     struct buf id = {0}, text = {0};
 
-    buf_append_u64(&id, job->id);
+    if (!dry_run)
+        buf_append_u64(&id, job->id);
     day_append(&text, day);
     json_open_object(&w);
     json_put_cstr(&w, STR("schema"), "millrace/replay-start/1");
@@ -176,6 +177,8 @@ static void answer(struct buf *json, const struct stored_job *job, int64_t day)
     json_put_u64(&w, STR("version"), job->version);
     json_put_string(&w, STR("day"), buf_str(&text));
     json_put_string(&w, STR("job"), buf_str(&id));
+    if (dry_run)
+        json_put_bool(&w, STR("dry_run"), true);
     json_close_object(&w);
     buf_free(&id);
     buf_free(&text);
@@ -202,9 +205,9 @@ static bool begin(struct coordinator *co, const struct verify_run *run,
                              .created_ms = clock_wall_ms(),
                              .updated_ms = clock_wall_ms()};
 
-    ok = ok && store_new_job(co->opt.store, &job, err);
+    ok = ok && (o->dry_run || store_new_job(co->opt.store, &job, err));
     if (ok)
-        answer(json, &job, day);
+        answer(json, &job, day, o->dry_run);
     buf_free(&parameters);
     return ok;
 }
@@ -232,6 +235,8 @@ bool coordinator_replay_day(struct coordinator *co, const struct replay_order *o
 {
     if (!coordinator_is_daemon(co, "replay", err) || !order(co, o, json, err))
         return false;
+    if (o->dry_run)
+        return true;
     __atomic_store_n(&co->days_due, true, __ATOMIC_RELEASE);
     stop_nudge(&co->stop);
     store_watch_read(co->store_watch);

@@ -29,6 +29,7 @@ struct replay_order {
     struct str day; /* "2026-11-26"; empty: yesterday, in the topic's zone */
     bool has_rate;
     uint64_t rate; /* documents a second; 0: no limit; without has_rate: REPLAY_RATE */
+    bool dry_run;  /* only say whether it may begin; the answer has no job */
 };
 
 /*

@@ -144,16 +144,25 @@ static struct task *new_task(struct tasks *all, struct coordinator *co,
     return t;
 }
 
-static void put_start(struct buf *json, const struct task *t)
+/* An empty id: it was only tried. */
+static void put_start(struct buf *json, const char *kind, const char *id)
 {
     struct json_writer w = {.out = json};
     char schema[64];
 
-    snprintf(schema, sizeof(schema), "millrace/%s-start/1", t->kind);
+    snprintf(schema, sizeof(schema), "millrace/%s-start/1", kind);
     json_open_object(&w);
     json_put_cstr(&w, STR("schema"), schema);
-    json_put_cstr(&w, STR("job"), t->id);
+    json_put_cstr(&w, STR("job"), id);
+    if (id[0] == '\0')
+        json_put_bool(&w, STR("dry_run"), true);
     json_close_object(&w);
+}
+
+bool tasks_try(const struct task_order *o, struct buf *json)
+{
+    put_start(json, o->kind, "");
+    return true;
 }
 
 bool tasks_start(struct tasks *all, struct coordinator *co, const struct task_order *o,
@@ -163,8 +172,11 @@ bool tasks_start(struct tasks *all, struct coordinator *co, const struct task_or
 
     const bool ok = may_start(all, err);
 
-    if (ok)
-        put_start(json, new_task(all, co, o));
+    if (ok) {
+        const struct task *t = new_task(all, co, o);
+
+        put_start(json, t->kind, t->id);
+    }
 
     struct task *old = ok ? take_old(all) : NULL;
 

@@ -46,6 +46,8 @@ void tasks_free(struct tasks *all); /* joined; NULL is fine */
  */
 bool tasks_start(struct tasks *all, struct coordinator *co, const struct task_order *o,
                  struct buf *json, struct err *err) MUST_CHECK;
+/* Append the form of a task that is only tried: its job is empty.  Returns true. */
+bool tasks_try(const struct task_order *o, struct buf *json);
 /* List those that run, or the one of this name, also when it is over. */
 void tasks_list(struct tasks *all, struct str name, struct json_writer *w, size_t *n_listed);
 /*

@@ -328,30 +328,37 @@ bool verify_jobs_make_way(struct verify_jobs *all, struct str index, struct stop
 }
 
 /* Returns how many still run. */
-static size_t cancel(struct verify_jobs *all, struct str index)
+static size_t cancel(struct verify_jobs *all, struct str index, bool only_count)
 {
     size_t n = 0;
 
     lock_acquire(&all->lock);
     for (struct verify_job *j = all->first; j != NULL; j = j->next)
         if (j->rewrites && is_of(j, index)) {
+            n++;
+            if (only_count)
+                continue;
             __atomic_store_n(&j->is_cancelled, true, __ATOMIC_RELAXED);
             stall_watchdog_interrupt(j->watchdog);
-            n++;
         }
     lock_release(&all->lock);
     return n;
+}
+
+size_t verify_jobs_count_refreshes(struct verify_jobs *all, struct str index)
+{
+    return cancel(all, index, true);
 }
 
 size_t verify_jobs_cancel(struct verify_jobs *all, struct str index, struct stop *stop,
                           size_t *left)
 {
     const int64_t until_ms = clock_mono_ms() + WAY_MS;
-    const size_t n = cancel(all, index);
+    const size_t n = cancel(all, index, false);
 
     *left = n;
     while (*left > 0 && clock_mono_ms() < until_ms && !stop_wait(stop, LOOK_MS))
-        *left = cancel(all, index);
+        *left = cancel(all, index, false);
     return n;
 }
 

@@ -73,6 +73,7 @@ bool verify_jobs_are_ordered(struct verify_jobs *all);
 bool verify_jobs_make_way(struct verify_jobs *all, struct str index,
                           struct stop *stop) MUST_CHECK;
 
+size_t verify_jobs_count_refreshes(struct verify_jobs *all, struct str index); /* that run */
 /* Refreshes of the index end. Waits up to 20 s; *left: so many still run. Returns their number.
  */
 size_t verify_jobs_cancel(struct verify_jobs *all, struct str index, struct stop *stop,

@@ -98,12 +98,9 @@ static struct str kind_of(const struct verify_order *o)
     return o->by_itself ? STR(JOB_COMPARE) : STR(JOB_VERIFY);
 }
 
-static bool store_job(struct coordinator *co, struct verify_run *run,
-                      const struct verify_order *o, struct buf *parameters,
-                      struct stored_job *job, struct err *err)
+static void fill_job(struct stored_job *job, const struct verify_run *run,
+                     const struct verify_order *o)
 {
-    if (!append_parameters(parameters, run, o, err))
-        return false;
     *job = (struct stored_job){.kind = kind_of(o),
                                .index = table_index(run->lead),
                                .table = table_name(run->lead),
@@ -111,25 +108,38 @@ static bool store_job(struct coordinator *co, struct verify_run *run,
                                .buckets = 1,
                                .state = STR("init"),
                                .cursor = STR(""),
-                               .parameters = buf_str(parameters),
+                               .parameters = STR(""),
                                .error = STR(""),
                                .created_ms = clock_wall_ms(),
                                .updated_ms = clock_wall_ms()};
+}
+
+static bool store_job(struct coordinator *co, struct verify_run *run,
+                      const struct verify_order *o, struct buf *parameters,
+                      struct stored_job *job, struct err *err)
+{
+    if (!append_parameters(parameters, run, o, err))
+        return false;
+    job->parameters = buf_str(parameters);
     return store_new_job(co->opt.store, job, err);
 }
 
-static void answer(struct buf *json, const char *schema, const struct stored_job *job)
+static void answer(struct buf *json, const struct verify_order *o, const struct stored_job *job)
 {
     struct json_writer w = {.out = json};
     struct buf id = {0};
 
-    buf_append_u64(&id, job->id);
+    if (!o->dry_run)
+        buf_append_u64(&id, job->id);
     json_open_object(&w);
-    json_put_cstr(&w, STR("schema"), schema);
+    json_put_cstr(&w, STR("schema"),
+                  o->rewrites ? "millrace/index-refresh/1" : "millrace/verify-start/1");
     json_put_string(&w, STR("table"), job->table);
     json_put_string(&w, STR("index"), job->index);
     json_put_u64(&w, STR("version"), job->version);
     json_put_string(&w, STR("job"), buf_str(&id));
+    if (o->dry_run)
+        json_put_bool(&w, STR("dry_run"), true);
     json_close_object(&w);
     buf_free(&id);
 }
@@ -160,6 +170,13 @@ static bool begin(struct coordinator *co, struct verify_run *run, const struct v
     struct buf parameters = {0};
     struct stored_job job;
     struct err ignored = {0};
+
+    fill_job(&job, run, o);
+    if (o->dry_run) {
+        answer(json, o, &job);
+        return true;
+    }
+
     bool ok = store_job(co, run, o, &parameters, &job, err);
 
     if (ok) {
@@ -167,8 +184,7 @@ static bool begin(struct coordinator *co, struct verify_run *run, const struct v
         ok = (!is_whole(o) || coordinator_begin_mark(co, run->index, job.id, err)) &&
              start(co, &job, err);
         if (ok)
-            answer(json, o->rewrites ? "millrace/index-refresh/1" : "millrace/verify-start/1",
-                   &job);
+            answer(json, o, &job);
         else if (!store_delete_job(co->opt.store, job.id, &ignored))
             log_failure(LOG_WARN, &ignored, "a verification that did not start is stored");
     }
@@ -335,11 +351,11 @@ static bool order_whole(struct coordinator *co, const struct verify_order *o, st
 bool coordinator_verify_all(struct coordinator *co, const struct verify_order *o,
                             struct buf *json, struct err *err)
 {
-    const bool ok =
-        check(co, o, err) && (is_whole(o) ? order_whole(co, o, json, err)
-                                          : order_for_person(co, o, NULL, json, err));
+    const bool ok = check(co, o, err) &&
+                    (is_whole(o) && !o->dry_run ? order_whole(co, o, json, err)
+                                                : order_for_person(co, o, NULL, json, err));
 
-    if (ok)
+    if (ok && !o->dry_run)
         store_watch_read(co->store_watch);
     return ok;
 }
@@ -361,7 +377,7 @@ static bool find_index(struct coordinator *co, struct str table, struct buf *ind
     return ok;
 }
 
-static void answer_cancelled(struct buf *json, struct str alias, size_t n)
+static void answer_cancelled(struct buf *json, struct str alias, size_t n, bool dry_run)
 {
     struct json_writer w = {.out = json};
 
@@ -369,16 +385,18 @@ static void answer_cancelled(struct buf *json, struct str alias, size_t n)
     json_put_cstr(&w, STR("schema"), "millrace/index-refresh-cancel/1");
     json_put_string(&w, STR("index"), alias);
     json_put_u64(&w, STR("count"), n);
+    if (dry_run)
+        json_put_bool(&w, STR("dry_run"), true);
     json_close_object(&w);
 }
 
-bool coordinator_cancel_refresh(struct coordinator *co, struct str table, struct buf *json,
-                                struct err *err)
+bool coordinator_cancel_refresh(struct coordinator *co, struct str table, bool dry_run,
+                                struct buf *json, struct err *err)
 {
     struct arena *a = arena_new();
     struct buf index = {0};
     struct str alias = STR("");
-    size_t left = 0;
+    size_t n = 0, left = 0;
     bool ok = coordinator_is_daemon(co, "a refresh", err) && coordinator_begin(co, err);
 
     if (ok) {
@@ -386,15 +404,16 @@ bool coordinator_cancel_refresh(struct coordinator *co, struct str table, struct
         lock_release(&co->admin_lock);
     }
 
-    const size_t n =
-        ok ? verify_jobs_cancel(co->verifies, buf_str(&index), &co->stop, &left) : 0;
-
+    if (ok && dry_run)
+        n = verify_jobs_count_refreshes(co->verifies, buf_str(&index));
+    else if (ok)
+        n = verify_jobs_cancel(co->verifies, buf_str(&index), &co->stop, &left);
     if (ok && left > 0)
         ok = err_set(err, ERR_RETRY,
                      "the refresh will end after the step that it is in; fix: see millrace job "
                      "list");
     else if (ok)
-        answer_cancelled(json, alias, n);
+        answer_cancelled(json, alias, n, dry_run);
     buf_free(&index);
     arena_free(a);
     return ok;

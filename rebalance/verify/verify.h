@@ -58,6 +58,7 @@ struct verify_order {
     bool rewrites;          /* write again also what is equal; repair and yes are set then, */
     const struct str *keys; /* and either `where` is given, or these `_id`s, */
     size_t n_keys;          /* at most VERIFY_KEYS_MAX */
+    bool dry_run;           /* only say whether it may begin; the answer has no job */
 };
 
 /*
@@ -84,9 +85,9 @@ bool coordinator_order_verify(struct coordinator *co, const struct verify_order 
  */
 bool verify_new_version(void *ctx, const struct build_question *q, struct buf *differs,
                         struct err *err) MUST_CHECK;
-/* End the refresh of the table's index, and wait until it has ended. */
-bool coordinator_cancel_refresh(struct coordinator *co, struct str table, struct buf *json,
-                                struct err *err) MUST_CHECK;
+/* End the refresh of the table's index, and wait until it has ended; dry_run: only count. */
+bool coordinator_cancel_refresh(struct coordinator *co, struct str table, bool dry_run,
+                                struct buf *json, struct err *err) MUST_CHECK;
 /* The reports that are kept, the newest first. Blocks on the store. */
 bool coordinator_list_reports(struct coordinator *co, struct buf *json,
                               struct err *err) MUST_CHECK;

@@ -579,7 +579,6 @@ int command_index_create(const struct invocation *inv)
 int command_index_cutover(const struct invocation *inv)
 {
     struct call call = {.method = METHOD_POST};
-    struct json_writer w = {.out = &call.body};
     struct err err = {0};
     struct session *s = NULL;
     uint64_t accepted = 0;
@@ -587,13 +586,14 @@ int command_index_cutover(const struct invocation *inv)
 
     if (!invocation_number(inv, "accept-dead-letters", &accepted, &err))
         return command_usage(inv, &err);
-    if (!session_open(&s, inv, &err))
-        return command_fail(&err);
     index_path(&call, inv->args[0]);
     call_segment(&call, "cutover");
-    json_open_object(&w);
-    json_put_u64(&w, STR("accept_dead_letters"), accepted);
-    json_close_object(&w);
+    call_dry_run(&call, inv);
+    buf_printf(&call.body, "{\"accept_dead_letters\":%llu}", (unsigned long long)accepted);
+    if (invocation_has(inv, "dry-run"))
+        return session_run(inv, &call, NULL);
+    if (!session_open(&s, inv, &err))
+        return command_fail(&err);
     code = start(s, inv, inv->args[0], &call);
     session_close(s);
     return code;

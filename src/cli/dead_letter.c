@@ -494,5 +494,6 @@ int command_delayed_done(const struct invocation *inv)
     }
     json_close_object(&w);
     call_path(&call, "/api/v1/delayed/done");
+    call_dry_run(&call, inv);
     return session_run(inv, &call, view_marked);
 }

@@ -122,6 +122,12 @@ static bool put_drain(struct buf *body, const struct invocation *inv, struct err
     return true;
 }
 
+static void view_tried(struct buf *out, struct render_style style, struct str json)
+{
+    (void)style, (void)json;
+    buf_append(out, STR("the queue can be drained\n"));
+}
+
 static bool is_done(struct str json)
 {
     struct buf end = {0};
@@ -192,6 +198,7 @@ int command_drain(const struct invocation *inv)
     call_path(&call, "/api/v1/drain");
     if (invocation_has(inv, "cancel")) {
         call_segment(&call, "cancel");
+        call_dry_run(&call, inv);
         return session_run(inv, &call, NULL);
     }
     if (!put_drain(&call.body, inv, &err)) {
@@ -199,7 +206,9 @@ int command_drain(const struct invocation *inv)
         buf_free(&call.body);
         return command_usage(inv, &err);
     }
-    return drain(inv, &call);
+    call_dry_run(&call, inv);
+    return invocation_has(inv, "dry-run") ? session_run(inv, &call, view_tried)
+                                          : drain(inv, &call);
 }
 
 /* ---- alarms ---- */

@@ -41,6 +41,7 @@ int command_index_set(const struct invocation *inv)
         !invocation_number(inv, "nodes", &nodes, &err))
         return command_usage(inv, &err);
     index_path(&call, inv, "index");
+    call_dry_run(&call, inv);
     json_open_object(&w);
     if (invocation_has(inv, "rate"))
         json_put_u64(&w, STR("rate"), rate);

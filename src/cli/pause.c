@@ -19,6 +19,7 @@ static int act(const struct invocation *inv, const char *plural, const char *par
     if (part != NULL)
         call_segment(&call, part);
     call_segment(&call, action);
+    call_dry_run(&call, inv);
     json_open_object(&w);
     if (reason != NULL)
         json_put_cstr(&w, STR("reason"), reason);

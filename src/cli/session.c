@@ -414,13 +414,13 @@ int session_print(const struct invocation *inv, struct str json, view_fn view)
     return code;
 }
 
-/* The answer says what would have been done. */
-static void say_dry_run(struct str json)
+bool session_say_dry_run(struct str json)
 {
     bool is = false;
 
     if (json_find_bool(json, "/dry_run", &is) && is)
         fputs("millrace: a dry run: nothing was changed\n", stderr);
+    return is;
 }
 
 int session_run_if(const struct invocation *inv, struct call *call, view_fn view,
@@ -439,7 +439,7 @@ int session_run_if(const struct invocation *inv, struct call *call, view_fn view
     int code = session_ask(s, call, &answer);
 
     if (code == EXIT_DONE)
-        say_dry_run(buf_str(&answer));
+        (void)session_say_dry_run(buf_str(&answer));
     if (code == EXIT_DONE)
         code = session_print(inv, buf_str(&answer), view);
     if (code == EXIT_DONE && fine != NULL && !fine(buf_str(&answer)))

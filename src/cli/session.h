@@ -85,6 +85,8 @@ void session_render(const struct invocation *inv, struct str json, view_fn view,
                     struct buf *out);
 /* Print an answer to standard output in that form. */
 int session_print(const struct invocation *inv, struct str json, view_fn view) MUST_CHECK;
+/* Whether the answer is that of a dry run; then say so on standard error. */
+bool session_say_dry_run(struct str json);
 
 /* Whether, by its answer, the request achieved what it was for. */
 typedef bool (*session_fine_fn)(struct str json);

@@ -87,6 +87,8 @@ static void make_call(struct call *call, const struct verify_wish *wish, const c
     call_path(call, "/api/v1/tables");
     call_segment(call, table);
     call_segment(call, wish->replay ? "replay" : "verify");
+    if (wish->replay)
+        call_dry_run(call, wish->inv);
 }
 
 /* ---- the answer ---- */
@@ -142,12 +144,20 @@ static void view_refreshing(struct buf *out, struct render_style style, struct s
     say_started(out, style, json, " reads rows again for ");
 }
 
+static void view_tried(struct buf *out, struct render_style style, struct str json)
+{
+    render_value(out, style, json, "/index", RENDER_TEXT);
+    buf_append(out, STR(": it can begin\n"));
+}
+
 static int follow(struct session *s, const struct verify_wish *wish, const char *table,
                   struct str started)
 {
     struct buf job = {0}, report = {0};
     int code;
 
+    if (session_say_dry_run(started))
+        return session_print(wish->inv, started, view_tried);
     if (invocation_has(wish->inv, "no-wait"))
         return session_print(wish->inv, started,
                              wish->refreshes ? view_refreshing : view_started);
@@ -297,6 +307,7 @@ static int refresh(const struct verify_wish *wish)
         return command_fail(&err);
     put_refresh(&call.body, wish->inv, wish->rate);
     refresh_path(&call, wish->inv);
+    call_dry_run(&call, wish->inv);
     code = session_ask(s, &call, &answer);
     if (code == EXIT_DONE)
         code = follow(s, wish, wish->inv->args[0], buf_str(&answer));
@@ -317,6 +328,7 @@ int command_index_refresh(const struct invocation *inv)
     else if (invocation_has(inv, "cancel")) {
         refresh_path(&call, inv);
         call_segment(&call, "cancel");
+        call_dry_run(&call, inv);
         return session_run(inv, &call, view_cancelled);
     } else if (where == key)
         err_set(&err, ERR_REJECT,

@@ -782,11 +782,12 @@ bool coordinator_verify_all(struct coordinator *co, const struct verify_order *o
                   o->where.ptr == NULL ? "" : o->where.ptr);
 }
 
-bool coordinator_cancel_refresh(struct coordinator *co, struct str table, struct buf *json,
-                                struct err *err)
+bool coordinator_cancel_refresh(struct coordinator *co, struct str table, bool dry_run,
+                                struct buf *json, struct err *err)
 {
     (void)co;
-    return called(json, err, "cancel refresh %.*s", (int)table.len, table.ptr);
+    return called(json, err, "cancel refresh %.*s%s", (int)table.len, table.ptr,
+                  asked(dry_run));
 }
 
 bool coordinator_replay_day(struct coordinator *co, const struct replay_order *o,
@@ -841,10 +842,11 @@ bool coordinator_test_alarms(struct coordinator *co, struct buf *json, struct er
     return called(json, err, "test alarms");
 }
 
-bool coordinator_drain_cancel(struct coordinator *co, struct buf *json, struct err *err)
+bool coordinator_drain_cancel(struct coordinator *co, bool dry_run, struct buf *json,
+                              struct err *err)
 {
     (void)co;
-    return called(json, err, "drain cancel");
+    return called(json, err, "drain cancel%s", asked(dry_run));
 }
 
 bool coordinator_delivery_set(struct coordinator *co, const struct setting_change *c, size_t n,

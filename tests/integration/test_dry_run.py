@@ -57,6 +57,11 @@ def calls(w):
             ("POST", f"/tables/{bare}/index/pause", {}, "/tables/no.such/index/pause", 404),
             ("POST", f"/tables/{bare}/index/resume", {}, "/tables/no.such/index/resume", 404),
             ("POST", "/dead-letters/replay", {"all": True}, None, 0),
+            ("POST", f"/tables/{bare}/replay", {}, "/tables/no.such/replay", 404),
+            ("POST", f"/tables/{thing}/index/refresh", {"keys": ["1"]}, "/tables/no.such/index/refresh", 404),
+            ("POST", f"/tables/{thing}/index/refresh/cancel", {}, "/tables/no.such/index/refresh/cancel", 404),
+            ("POST", "/drain", {"worker": 0}, None, 0),
+            ("POST", "/drain/cancel", {}, None, 0),
             ("DELETE", f"/tables/{thing}", None, "/tables/no.such", 404),
             ("POST", f"/tables/{thing}/delete", {"confirm": thing}, None, 0)]
 
@@ -93,3 +98,24 @@ def test_a_roll_back_that_is_only_tried_moves_no_alias(w):
     daemon.command("index", "rollback", table)
     if w.table(daemon, "thing")["version"] != 1:
         raise Failed("the roll-back itself has not moved the alias")
+
+
+def commands(w):
+    """Those that change something and are no definition: what each needs besides --dry-run."""
+    thing, bare = f"{w.schema}.thing", f"{w.schema}.bare"
+    return [("topic", "pause", w.schema, "--reason", "none"), ("topic", "resume", w.schema), ("topic", "reset", w.schema), ("index", "pause", bare),
+            ("index", "resume", bare), ("index", "cutover", bare), ("index", "refresh", thing, "--key", "1"), ("index", "refresh", thing, "--cancel"),
+            ("index", "reset", bare), ("index", "delete", bare), ("replay", bare), ("drain",), ("drain", "--cancel"), ("dead-letter", "replay", "--all"),
+            ("dead-letter", "discard", "--all"), ("delayed", "done", "7"), ("config", "delivery", "set", "workers=5"), ("user", "delete", "anna"), ("token", "delete", "ci"),
+            ("word", "delete", "one"), ("table", "delete", thing)]
+
+
+def test_each_command_can_be_tried(w):
+    daemon = world(w)
+    before = state(daemon)
+    for words in commands(w):
+        done = daemon.command(*words, "--dry-run", ok=None)
+        if done.returncode != (1 if words[:2] == ("delayed", "done") else 0) or "nothing was changed" not in done.stderr and done.returncode == 0:
+            raise Failed(f"{' '.join(words)}: {done}")
+        if (after := state(daemon)) != before:
+            raise Failed(f"{' '.join(words)} --dry-run has changed {[(noun, before[noun], after[noun]) for noun in before if before[noun] != after[noun]]}")

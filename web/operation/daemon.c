@@ -54,9 +54,12 @@ const struct operation op_delivery_reset = {.params = dry_run_input,
                                             .members = no_input,
                                             .answers = {{200, "delivery-settings/1", NULL}}};
 const struct operation op_drain = {
-    .members = drain, .problems = "422", .answers = {{202, "drain-start/1", NULL}}};
-const struct operation op_drain_cancel = {.members = no_input,
-                                          .answers = {{200, "drain-cancel/1", NULL}}};
+    .params = dry_run_input,
+    .members = drain,
+    .problems = "422",
+    .answers = {{200, "drain-start/1", NULL}, {202, "drain-start/1", NULL}}};
+const struct operation op_drain_cancel = {
+    .params = dry_run_input, .members = no_input, .answers = {{200, "drain-cancel/1", NULL}}};
 
 const struct operation op_alarm_test = {
     .members = no_input, .problems = "409", .answers = {{200, "alarm-test/1", NULL}}};

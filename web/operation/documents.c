@@ -40,12 +40,16 @@ static const struct input trace[] = {
     {0}};
 
 const struct operation op_verify = {
+    .params = dry_run_input,
     .members = verify,
     .or_members = verify_keys,
     .problems = "409 422",
     .answers = {{200, "verify/1", NULL}, {202, "verify-start/1", NULL}}};
 const struct operation op_replay = {
-    .members = replay, .problems = "409 422", .answers = {{202, "replay-start/1", NULL}}};
+    .params = dry_run_input,
+    .members = replay,
+    .problems = "409 422",
+    .answers = {{200, "replay-start/1", NULL}, {202, "replay-start/1", NULL}}};
 const struct operation op_trace = {
     .params = trace, .problems = "409 422", .answers = {{200, "trace/1", NULL}}};
 static const struct input pages[] = {LIST_PAGE, {0}};

@@ -73,8 +73,12 @@ const struct operation op_index_resume = {.params = dry_run_input,
                                           .problems = "409 422",
                                           .answers = {{200, "index-resume/1", NULL}}};
 const struct operation op_index_refresh = {
-    .members = refresh, .problems = "409 422", .answers = {{202, "index-refresh/1", NULL}}};
+    .params = dry_run_input,
+    .members = refresh,
+    .problems = "409 422",
+    .answers = {{200, "index-refresh/1", NULL}, {202, "index-refresh/1", NULL}}};
 const struct operation op_index_refresh_cancel = {
+    .params = dry_run_input,
     .members = no_input,
     .problems = "409 422",
     .answers = {{200, "index-refresh-cancel/1", NULL}}};

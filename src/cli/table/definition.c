@@ -78,7 +78,7 @@ static const struct command list[] = {
     {"topic resume", "TOPIC", "end a pause, or retry now whatever made a topic stop or wait",
      "For use after the cause is fixed: a password, a privilege, a setting, a server "
      "that is back.  Also retries indexes that are held.",
-     NEED_DAEMON, command_topic_resume, NULL, 1, 1, NO_OPTIONS, "topic", false,
+     NEED_DAEMON, command_topic_resume, NULL, 1, 1, dry_run_options, "topic", false,
      "topic resume shop"},
     {"topic move", "TOPIC", "let another node follow a topic",
      "Shows what would move, asks, and waits until the topic runs on the node, or says why it "

@@ -25,7 +25,7 @@ static const struct command_option delayed_options[] = {
     END,
 };
 
-static const struct command_option done_options[] = {WHY, END};
+static const struct command_option done_options[] = {TRY, WHY, END};
 
 static const struct command list[] = {
     {"delayed list", "", "list changes of delayed tables", NULL, NEED_STORE,

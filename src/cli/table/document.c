@@ -34,6 +34,7 @@ static const struct command_option replay_options[] = {
     {"all", 0, NULL, "the indexes of all tables, one after another", NULL},
     {"day", 0, "DAY", "this day, as 2026-11-26 (default: yesterday)", NULL},
     {"rate", 0, "N", "write at most N documents a second (default: 1000); 0: no limit", NULL},
+    TRY,
     {"wait", 'w', NULL, "follow the replay to its end (this is the default)", NULL},
     {"no-wait", 0, NULL, "start the job and print its id", NULL},
     END,

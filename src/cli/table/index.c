@@ -27,6 +27,7 @@ static const struct command_option create_options[] = {
 
 static const struct command_option cutover_options[] = {
     {"accept-dead-letters", 0, "N", "publish it with up to N dead letters", NULL},
+    TRY,
     WHY,
     {"wait", 'w', NULL, "follow the cutover to its end (this is the default)", NULL},
     {"no-wait", 0, NULL, "return at once", NULL},
@@ -47,12 +48,14 @@ static const struct command_option refresh_options[] = {
     {"wait", 'w', NULL, "follow the job to its end (this is the default)", NULL},
     {"no-wait", 0, NULL, "start the job and print its id", NULL},
     {"cancel", 0, NULL, "end the refresh that runs", NULL},
+    TRY,
     END,
 };
 
 static const struct command_option set_options[] = {
     {"rate", 0, "N", "read at most N rows a second; 0: no limit", NULL},
     {"nodes", 0, "N", "fill it on N nodes at most; 0: on all", NULL},
+    TRY,
     END,
 };
 
@@ -141,7 +144,7 @@ static const struct command list[] = {
     {"index resume", "TABLE", "write to a paused index again",
      "Reads the rows that changed meanwhile, and writes their documents.  Also retries "
      "indexes that are held.",
-     NEED_DAEMON, command_index_resume, NULL, 1, 1, NO_OPTIONS, "table", false,
+     NEED_DAEMON, command_index_resume, NULL, 1, 1, dry_run_options, "table", false,
      "index resume shop.orders"},
     {"index refresh", "TABLE", "read some rows again and write their documents",
      "Writes them into the version that searches use, equal or not, without a new version; "

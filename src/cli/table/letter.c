@@ -19,10 +19,7 @@ static const struct command_option letter_options[] = {
 };
 
 static const struct command_option letters_options[] = {
-    WHICH,
-    {"all", 0, NULL, "all dead letters", NULL},
-    YES,
-    END,
+    WHICH, {"all", 0, NULL, "all dead letters", NULL}, TRY, YES, END,
 };
 
 static const struct command_option discard_options[] = {

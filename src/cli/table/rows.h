@@ -24,7 +24,7 @@ extern const struct command_rows delayed_rows;    /* Delayed tables. */
 extern const struct command_rows word_rows;       /* Words of the IK analyzer. */
 extern const struct command_rows tool_rows;       /* Logs, delivery, configuration, help. */
 
-extern const struct command_option yes_options[], pause_options[];
+extern const struct command_option yes_options[], dry_run_options[], pause_options[];
 
 #define NO_OPTIONS NULL
 

@@ -16,6 +16,7 @@ static const struct command_option drain_options[] = {
     {"wait", 'w', NULL, "wait until it has ended (this is the default)", NULL},
     {"no-wait", 0, NULL, "start the job and print its id", NULL},
     {"cancel", 0, NULL, "end the running drain", NULL},
+    TRY,
     END,
 };
 

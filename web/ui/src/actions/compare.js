@@ -77,6 +77,7 @@ export function replayAction(table) {
       { id: "rate", name: t("replay.rate"), type: "number", min: 0, value: "1000" },
     ],
     line: (v) => `millrace replay ${table}${option("day", v.day)}${option("rate", v.rate)}`,
+    preview: (v) => post(path(["tables", table, "replay"], { dry_run: true }), { day: v.day || undefined, rate: numberOf(v.rate) }),
     run: (v) => post(path(["tables", table, "replay"]), { day: v.day || undefined, rate: numberOf(v.rate) }),
     done: () => t("replay.begun"),
     href: (answer) => link(["verify", answer.job]),

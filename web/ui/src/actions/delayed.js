@@ -1,7 +1,7 @@
 /* Delayed tables: have the documents read again that their changes concern, or let the changes be. */
 import { html } from "../html.js";
 import { t } from "../text.js";
-import { post } from "../api.js";
+import { path, post } from "../api.js";
 import { number } from "../format.js";
 import { Terms } from "../parts.js";
 
@@ -47,6 +47,7 @@ export function doneDelayedAction(snapshots, typed, after) {
     typed,
     danger: true,
     line: `millrace delayed done ${ids.join(" ")}`,
+    preview: () => post(path(["delayed", "done"], { dry_run: true }), { ids }),
     run: () => post("delayed/done", { ids }),
     done: (answer) => t("delayed.marked_done", { n: answer.count }),
     after,

@@ -17,6 +17,7 @@ export const replayLetters = (filter, after) => ({
   does: filter.all ? t("letters.replay.all") : t("letters.replay.does"),
   doesNot: t("letters.replay.does_not"),
   line: `millrace dead-letter replay${options(filter)}`,
+  preview: () => post(path(["dead-letters", "replay"], { dry_run: true }), filter),
   run: () => post("dead-letters/replay", filter),
   done: (answer) => t("letters.replayed", { n: answer.count }),
   after: () => (after ? after() : go(["letters"])),

@@ -9,6 +9,7 @@ export const pauseTopic = (name) => ({
   doesNot: t("topic.pause.does_not"),
   fields: [{ id: "reason", name: t("topic.pause.reason"), required: true }],
   line: (v) => `millrace topic pause ${name}${option("reason", v.reason)}`,
+  preview: (v) => post(path(["topics", name, "pause"], { dry_run: true }), { reason: v.reason }),
   run: (v) => post(path(["topics", name, "pause"]), { reason: v.reason }),
   done: () => t("topic.paused"),
 });
@@ -17,6 +18,7 @@ export const resumeTopic = (name) => ({
   title: t("topic.resume"),
   does: t("topic.resume.does", { name }),
   line: `millrace topic resume ${name}`,
+  preview: () => post(path(["topics", name, "resume"], { dry_run: true })),
   run: () => post(path(["topics", name, "resume"])),
   done: () => t("topic.resumed"),
 });

@@ -5,6 +5,7 @@ import { link } from "../route.js";
 import { keyOptions, keysOf, numberOf, option } from "./command.js";
 
 const ofIndex = (x, ...more) => path(["tables", x.table, "index", ...more]);
+const tryIndex = (x, what) => path(["tables", x.table, "index", what], { dry_run: true });
 
 export function pauseAction(x) {
   return {
@@ -13,6 +14,7 @@ export function pauseAction(x) {
     doesNot: t("index.pause.does_not"),
     fields: [{ id: "reason", name: t("index.pause.reason"), help: t("index.pause.reason.help") }],
     line: (v) => `millrace index pause ${x.table}${option("reason", v.reason)}`,
+    preview: (v) => post(tryIndex(x, "pause"), v.reason ? { reason: v.reason } : {}),
     run: (v) => post(ofIndex(x, "pause"), v.reason ? { reason: v.reason } : {}),
     done: () => t("index.paused"),
   };
@@ -24,6 +26,7 @@ export function resumeAction(x) {
     does: t("index.resume.does", { index: x.index }),
     doesNot: t("index.resume.does_not"),
     line: `millrace index resume ${x.table}`,
+    preview: () => post(tryIndex(x, "resume"), {}),
     run: () => post(ofIndex(x, "resume"), {}),
     done: () => t("index.resumed"),
   };
@@ -43,6 +46,7 @@ export function refreshAction(x, keys = "") {
       { id: "keys", name: t("refresh.ids"), type: "textarea", rows: 3, value: keys, required: true, help: t("refresh.ids.help"), when: byKeys },
     ],
     line: (v) => `millrace index refresh ${x.table}${byKeys(v) ? keyOptions(keysOf(v.keys)) : `${option("where", v.where)}${option("rate", v.rate)}`}`,
+    preview: (v) => post(tryIndex(x, "refresh"), of(v)),
     run: (v) => post(ofIndex(x, "refresh"), of(v)),
     done: () => t("refresh.begun"),
     href: (answer) => link(["jobs", answer.job]),

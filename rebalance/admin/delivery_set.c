@@ -2,6 +2,7 @@
 
 #include "rebalance/admin/delivery_set.h"
 
+#include "rebalance/admin/audit.h"
 #include "rebalance/admin/settings.h"
 #include "rebalance/state/parts.h"
 
@@ -247,10 +248,29 @@ bool coordinator_follow_settings(struct coordinator *co, struct err *err)
     return ok;
 }
 
+/* changed: [{"name","previous","value", ...}] */
+static void note_reload(struct coordinator *co, struct str changed)
+{
+    struct json_writer w;
+    struct buf answered = {0};
+
+    if (str_equal(changed, STR("[]")))
+        return;
+    w = (struct json_writer){.out = &answered};
+    json_open_object(&w);
+    json_put_raw(&w, STR("items"), changed);
+    json_close_object(&w);
+    coordinator_note_audit(co, &(struct audit_entry){.who = STR("the configuration file"),
+                                                     .what = STR("reload the configuration"),
+                                                     .answered = buf_str(&answered)});
+    buf_free(&answered);
+}
+
 bool coordinator_configure(struct coordinator *co, const struct configuration *c,
                            struct err *err)
 {
     struct configuration *next, *gone;
+    struct buf changed = {0};
 
     lock_acquire(&co->settings->changes);
     next = configuration_copy(co->settings->in_force);
@@ -260,11 +280,16 @@ bool coordinator_configure(struct coordinator *co, const struct configuration *c
     const bool ok =
         configuration_check(next, err) || err_wrap(err, "with the settings made at run time");
 
-    if (ok)
+    if (ok) {
         gone = put_in_force(co, next);
+        configuration_append_run_time(next, gone, STR(""), &changed);
+    }
     configuration_free(gone);
     lock_release(&co->settings->changes);
-    if (ok)
+    if (ok) {
         tell_threads(co);
+        note_reload(co, buf_str(&changed));
+    }
+    buf_free(&changed);
     return ok;
 }

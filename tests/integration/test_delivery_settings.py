@@ -272,6 +272,9 @@ def test_a_changed_file_is_taken_up_by_a_signal_and_a_bad_one_refused_whole_f64(
         wait_until("batch_max is read again", lambda: settings(daemon)["batch_max"]["value"] == "7")
         s = settings(daemon)["helpers"]
         expect(f"helpers is {s}", (s["value"], s["configured"]) == ("3", "5"))
+        wait_until("the audit log has it", lambda: {"name": "batch_max", "previous": "500", "value": "7"}.items() <= dict(
+            next((entry for entry in daemon.json("audit", "list")["items"] if entry["who"] == "the configuration file"), {"answered": {"items": [{}]}})[
+                "answered"]["items"][0]).items())
         watch.forget()
         w.sql("UPDATE thing SET a = 1 WHERE id < 100")
         w.equal(daemon)

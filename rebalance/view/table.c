@@ -159,6 +159,7 @@ static void look_at_condition(struct coordinator *co, struct coordinator_view *v
         append_doubt(v, t, &doubt, &fix);
     if (t->is_doubted)
         reason = buf_str(&doubt);
+    t->held_ms = f->stop == NULL && f->is_held ? bad_since_ms(v, f) : 0;
     t->is = (struct condition){.state = state_of(t, f),
                                .is_bad = f->stop != NULL || f->is_held || f->pause != NULL ||
                                          (f->astray != NULL && f->astray->mend == MEND_NONE),

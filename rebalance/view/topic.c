@@ -157,31 +157,88 @@ static bool has_index(const struct coordinator_view *v, const struct topic_view 
     return false;
 }
 
+static bool may_wait(const struct coordinator_view *v, const struct topic_view *t)
+{
+    return !t->told.is_others && strcmp(t->is.state, "running") == 0 && t->is.reason.len == 0 &&
+           has_index(v, t);
+}
+
+/* Its condition is that of another one, whose check says it. */
+static void wait_for(const struct coordinator_view *v, struct topic_view *t, struct buf *reason,
+                     struct str fix, struct str since)
+{
+    t->is = (struct condition){.state = "waiting",
+                               .is_of_all = true,
+                               .reason = arena_copy(v->arena, buf_str(reason)),
+                               .fix = fix,
+                               .since = since};
+}
+
 static void look_at_engine(const struct coordinator_view *v, struct topic_view *t)
 {
     struct buf reason = {0};
 
-    if (t->told.is_others || strcmp(t->is.state, "running") != 0 || t->is.reason.len > 0 ||
-        !has_index(v, t))
-        return;
     buf_append(&reason, STR("its changes wait: the search engine has not answered"));
     if (v->engine.is.at_ms != 0) {
         buf_append(&reason, STR(" since "));
         human_time(&reason, v->engine.is.at_ms);
     }
-    t->is = (struct condition){.state = "waiting",
-                               .is_of_all = true,
-                               .reason = arena_copy(v->arena, buf_str(&reason)),
-                               .fix = STR("start the search engine; Millrace goes on by itself "
-                                          "once it answers"),
-                               .since = coordinator_time(v->arena, v->engine.is.at_ms)};
+    wait_for(v, t, &reason,
+             STR("start the search engine; Millrace goes on by itself once it answers"),
+             coordinator_time(v->arena, v->engine.is.at_ms));
+    buf_free(&reason);
+}
+
+/*
+ * Returns the topic's table whose changes the engine has not taken for the longest time, or
+ * NULL if it takes all, or has taken those of another table since.
+ */
+static const struct table_view *find_held(const struct coordinator_view *v,
+                                          const struct topic_view *t)
+{
+    const struct table_view *held = NULL;
+    int64_t moved_ms = 0;
+
+    for (size_t i = 0; i < v->definitions->n_tables; i++) {
+        const struct table_view *table = &v->tables[i];
+
+        if (!str_equal(table->topic, t->d->name))
+            continue;
+        if (table->held_ms != 0 && (held == NULL || table->held_ms < held->held_ms))
+            held = table;
+        else if (table->held_ms == 0 && table->delivered_ms > moved_ms)
+            moved_ms = table->delivered_ms;
+    }
+    return held != NULL && moved_ms < held->held_ms ? held : NULL;
+}
+
+static void look_at_held(const struct coordinator_view *v, struct topic_view *t)
+{
+    const struct table_view *held = find_held(v, t);
+    struct buf reason = {0};
+
+    if (held == NULL)
+        return;
+    buf_printf(&reason,
+               "its changes wait: the search engine takes none, those of %" STR_FMT
+               " since %" STR_FMT ": %" STR_FMT,
+               STR_ARG(table_name(held->d)), STR_ARG(held->is.since), STR_ARG(held->is.reason));
+    wait_for(v, t, &reason, held->is.fix, held->is.since);
     buf_free(&reason);
 }
 
 void coordinator_look_at_waits(struct coordinator_view *v)
 {
-    for (size_t i = 0; v->engine.is_unreachable && i < v->definitions->n_topics; i++)
-        look_at_engine(v, &v->topics[i]);
+    for (size_t i = 0; i < v->definitions->n_topics; i++) {
+        struct topic_view *t = &v->topics[i];
+
+        if (!may_wait(v, t))
+            continue;
+        if (v->engine.is_unreachable)
+            look_at_engine(v, t);
+        else
+            look_at_held(v, t);
+    }
 }
 
 static void look_at_running(struct coordinator_view *v, struct topic_view *t,

@@ -54,9 +54,10 @@ struct table_view {
     bool is_pending;            /* its definition takes effect with the next build */
     struct str verify;          /* why its documents should be verified; or empty */
     int64_t delivered_ms;       /* wall: the last write to its index; 0: none since the start */
-    bool is_compared;           /* its whole index was verified */
-    struct compared compared;   /* when, and what was found */
-    struct table_trees trees;   /* of the version that searches use */
+    int64_t held_ms;  /* wall: since when the engine takes no change of it; 0: it does */
+    bool is_compared; /* its whole index was verified */
+    struct compared compared;     /* when, and what was found */
+    struct table_trees trees;     /* of the version that searches use */
     struct repair_counts repairs; /* likewise; not in comparisons of all of it */
     int64_t verify_due_ms;        /* wall: when Millrace compares it by itself; 0: never */
     struct document_count documents;

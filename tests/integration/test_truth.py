@@ -5,6 +5,7 @@ import socket
 import threading
 
 from browser import Browser
+from gate import Gate
 from members import Way
 from servers import Failed, let_pass, wait_until
 from test_access import add_user
@@ -70,7 +71,11 @@ def faults(w, daemon, roads):
         yield Fault(f"{name}-away", roads[name].shut, reopen, *what)
         yield Fault(f"{name}-frozen", roads[name].freeze, roads[name].thaw, *what)
     yield Fault("source-hangs", lambda: hang(roads["source"]), roads["source"].thaw, *parties["source"])
-    yield Fault("engine-takes-no-writes", lambda: block(w, True), lambda: block(w, None), "table.runs", "read.only|flood", f"table {w.schema}.product")
+    yield Fault("engine-takes-no-writes", lambda: block(w, True), lambda: block(w, None), "table.runs", "read.only|flood", f"table {w.schema}.product", "waiting")
+    with Gate(w.engine) as gate:
+        gate.refuse = lambda *_: 503
+        yield Fault("engine-refuses-all", lambda: roads["engine"].lead_to(gate.server.server_port), lambda: roads["engine"].lead_to(w.engine.port), "table.runs",
+                    "503", f"table {w.schema}.product", "waiting")
     yield Fault("store-takes-no-writes", lambda: w.db.sql("SET GLOBAL read_only = 1"), lambda: w.db.sql("SET GLOBAL read_only = 0"), "store.write", "read.only",
                 "store")
 

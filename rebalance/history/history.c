@@ -195,7 +195,8 @@ static void put_topic(struct plot_series *s, const struct topic_view *t,
     const double lag = lag_seconds(t->lag, m->wall_ms);
     double v[COLUMNS_MAX] = {(double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN};
 
-    v[TOPIC_LAG] = lag < 0 ? (double)NAN : lag;
+    /* At first nobody knows where the log ends: what came last may have come long ago. */
+    v[TOPIC_LAG] = lag < 0 || (t->lag.at_most && !before->is_known) ? (double)NAN : lag;
     if (before->is_known) {
         struct histogram added = now->times;
 

@@ -172,14 +172,13 @@ static bool begin(struct coordinator *co, struct verify_run *run, const struct v
     struct err ignored = {0};
 
     fill_job(&job, run, o);
-    if (o->dry_run) {
+
+    bool ok = o->dry_run ? append_parameters(&parameters, run, o, err)
+                         : store_job(co, run, o, &parameters, &job, err);
+
+    if (ok && o->dry_run) {
         answer(json, o, &job);
-        return true;
-    }
-
-    bool ok = store_job(co, run, o, &parameters, &job, err);
-
-    if (ok) {
+    } else if (ok) {
         /* Only what compares all of it can take the mark away. */
         ok = (!is_whole(o) || coordinator_begin_mark(co, run->index, job.id, err)) &&
              start(co, &job, err);

@@ -84,6 +84,14 @@ def test_what_is_only_tried_is_checked_and_told_and_changes_nothing(w):
     wait_until("the topic still delivers", lambda: w.engine.get(w.index("thing"), 3) == {"id": 3, "code": "30"})
 
 
+def test_a_refresh_of_a_key_that_can_be_none_is_refused_when_it_is_tried(w):
+    w.sql("CREATE TABLE thing (id INT PRIMARY KEY, a INT)", "INSERT INTO thing VALUES (1, 1)")
+    daemon, table = w.follow(w.definitions({"table": "thing"})), f"{w.schema}.thing"
+    said = [daemon.command("index", "refresh", table, "--key", "abc", *more, ok=(2,)).stderr for more in ((), ("--dry-run",))]
+    if said[0] != said[1]:
+        raise Failed(f"the refresh says {said[0]}, and the dry run {said[1]}")
+
+
 def test_a_roll_back_that_is_only_tried_moves_no_alias(w):
     w.sql("CREATE TABLE thing (id INT PRIMARY KEY, a INT)", "INSERT INTO thing VALUES (1, 1)")
     daemon, table = w.follow(w.definitions({"table": "thing"})), f"{w.schema}.thing"

@@ -4,6 +4,8 @@
 
 #include "rebalance/replay/job.h"
 #include "rebalance/replay/keys.h"
+#include "rebalance/replay/parts.h"
+#include "rebalance/replay/span.h"
 #include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/verify/run.h"
@@ -162,12 +164,14 @@ static void append_parameters(struct buf *json, int64_t day, uint64_t rate)
     buf_free(&text);
 }
 
-static void answer(struct buf *json, const struct stored_job *job, int64_t day, bool dry_run)
+/* tried: where the day is in the log, if it is only asked; else NULL. */
+static void answer(struct buf *json, const struct stored_job *job, int64_t day,
+                   const struct replay_span *tried)
 {
     struct json_writer w = {.out = json};
     struct buf id = {0}, text = {0};
 
-    if (!dry_run)
+    if (tried == NULL)
         buf_append_u64(&id, job->id);
     day_append(&text, day);
     json_open_object(&w);
@@ -177,8 +181,10 @@ static void answer(struct buf *json, const struct stored_job *job, int64_t day, 
     json_put_u64(&w, STR("version"), job->version);
     json_put_string(&w, STR("day"), buf_str(&text));
     json_put_string(&w, STR("job"), buf_str(&id));
-    if (dry_run)
+    if (tried != NULL) {
+        json_put_cstr(&w, STR("why"), tried->gone != NULL ? tried->gone : "");
         json_put_bool(&w, STR("dry_run"), true);
+    }
     json_close_object(&w);
     buf_free(&id);
     buf_free(&text);
@@ -205,9 +211,13 @@ static bool begin(struct coordinator *co, const struct verify_run *run,
                              .created_ms = clock_wall_ms(),
                              .updated_ms = clock_wall_ms()};
 
-    ok = ok && (o->dry_run || store_new_job(co->opt.store, &job, err));
+    struct replay tried = {.co = co, .day = day};
+    struct replay_span span;
+
+    ok = ok && (o->dry_run ? replay_find_span(&tried, run->topic, run->arena, &span, err)
+                           : store_new_job(co->opt.store, &job, err));
     if (ok)
-        answer(json, &job, day, o->dry_run);
+        answer(json, &job, day, o->dry_run ? &span : NULL);
     buf_free(&parameters);
     return ok;
 }

@@ -146,8 +146,16 @@ static void view_refreshing(struct buf *out, struct render_style style, struct s
 
 static void view_tried(struct buf *out, struct render_style style, struct str json)
 {
+    struct buf why = {0};
+
     render_value(out, style, json, "/index", RENDER_TEXT);
     buf_append(out, STR(": it can begin\n"));
+    if (json_find_text(json, "/why", &why) && why.len > 0)
+        buf_printf(out,
+                   "  the log does not say what changed that day (%s); rows are found by "
+                   "daily_check_column, where the table has one\n",
+                   why.ptr);
+    buf_free(&why);
 }
 
 static int follow(struct session *s, const struct verify_wish *wish, const char *table,

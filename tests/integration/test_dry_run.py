@@ -78,6 +78,8 @@ def test_what_is_only_tried_is_checked_and_told_and_changes_nothing(w):
     told = {path: json.loads(api.ask(method, f"/api/v1{path}?dry_run=true", body=body).text) for method, path, body, _, _ in calls(w)}
     if told["/words/import"]["added"] != 1 or told["/words/publish"]["published"] != 1 or told["/config/delivery"]["items"][0]["value"] != "17" or told["/tokens/another"]["token"]:
         raise Failed(f"the dry runs say {told}")
+    if "midnights" not in told[f"/tables/{w.schema}.bare/replay"]["why"]:
+        raise Failed(f"the log does not have yesterday, and the dry run of its replay says {told[f'/tables/{w.schema}.bare/replay']}")
     if (after := state(daemon)) != before:
         raise Failed(f"a dry run has changed {[(noun, before[noun], after[noun]) for noun in before if before[noun] != after[noun]]}")
     w.sql("INSERT INTO thing VALUES (3, '30')")

@@ -1,8 +1,8 @@
 /* Trace: why is a document, or is not, as its row?  The answer is one sentence on top. */
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { html } from "../html.js";
 import { has, t } from "../text.js";
-import { link, route, setQuery } from "../route.js";
+import { go, link, route, setQuery } from "../route.js";
 import { maySeeRows } from "../session.js";
 import { status } from "../stream.js";
 import { path, post } from "../api.js";
@@ -80,12 +80,16 @@ export function Trace() {
   const q = route.value.query;
   const [table, setTable] = useState(q.table ?? "");
   const [key, setKey] = useState(q.key ?? "");
+  useEffect(() => {
+    setTable(q.table ?? "");
+    setKey(q.key ?? "");
+  }, [q.table, q.key]);
   const ready = q.table && q.key && maySeeRows();
   const of = useData(ready ? path(["tables", q.table, "trace"], { key: q.key, log: q.log }) : null, { live: false });
   const submit = (e) => {
     e.preventDefault();
     if (table === q.table && key === q.key) of.again();
-    setQuery({ table, key });
+    else go(["trace"], { table, key, log: q.log });
   };
   const names = (status.value?.tables ?? []).map((x) => x.table);
   return html`<${Heading} title=${t("nav.trace")} />

@@ -67,9 +67,9 @@ bool verify_reports_have(struct coordinator *co, struct str index, uint64_t vers
 
 static void copy_members(struct json_writer *w, struct str report)
 {
-    static const char *const members[] = {"job",       "table",     "index",   "version",
-                                          "verdict",   "why",       "began",   "seconds",
-                                          "documents", "differing", "repaired"};
+    static const char *const members[] = {"job",       "table", "index",     "version",
+                                          "verdict",   "why",   "began",     "seconds",
+                                          "documents", "equal", "differing", "repaired"};
 
     json_open_object(w);
     for (size_t i = 0; i < ARRAY_LEN(members); i++) {

@@ -19,6 +19,7 @@ const { sourceOf } = await import('../../web/ui/src/definition/source.js');
 const { columnOf, shortColumn } = await import('../../web/ui/src/definition/draft.js');
 const { kindOfReason, partOfKind } = await import('../../web/ui/src/screens/letters.js');
 const { checkLink } = await import('../../web/ui/src/checks.js');
+const { notJudged } = await import('../../web/ui/src/verify/kinds.js');
 const { overall, worst } = await import('../../web/ui/src/state.js');
 const { seriesOf } = await import('../../web/ui/src/plots.js');
 
@@ -129,4 +130,10 @@ test('what hides or turns a line around is shown as an escape, and what is read 
   for (const [hidden, shown] of [['a\u202eb', 'a\\u202eb'], ['\u0000\u001b[2J', '\\u0000\\u001b[2J'], ['\u2066\u2069', '\\u2066\\u2069'], ['a\u200bb\ufeff', 'a\\u200bb\\ufeff'], ['\r', '\\u000d']])
     assert.equal(visible(hidden), shown);
   for (const text of ['龙井茶', 'שלום', 'مرحبا', 'a\n\tb', '👩‍💻', 'می\u200cخواهم', '<b>&lt;', '\\u202e']) assert.equal(visible(text), text);
+});
+
+test('documents that could not be judged are not called equal', () => {
+  assert.equal(notJudged({ documents: 3, equal: 2, differing: 0 }), 1);
+  assert.equal(notJudged({ documents: 3, equal: 2, differing: 1 }), 0);
+  assert.equal(notJudged({ documents: 3, differing: 0 }), 0); // a replay compares nothing
 });

@@ -65,7 +65,7 @@ const COLUMNS = () => [
   { id: "lag", name: t("column.lag"), value: (x) => x.lag_seconds, cell: (x) => span(x.lag_seconds), number: true },
   { id: "rate", name: t("column.rate"), value: (x) => x.rate, cell: (x) => rate(x.rate), number: true },
   { id: "server", name: t("topic.server"), value: (x) => x.server },
-  { id: "position", name: t("topic.position"), value: (x) => `${x.file}:${x.position}`, cell: (x) => html`<code>${x.file}:${number(x.position)}</code>` },
+  { id: "position", name: t("topic.position"), value: (x) => `${x.file}:${x.position}`, cell: (x) => html`<code>${x.file}:${x.position}</code>` },
 ];
 
 function Shown({ of }) {

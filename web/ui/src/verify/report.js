@@ -13,12 +13,13 @@ import { verifyAction } from "../actions/index.js";
 import { phaseName } from "../jobs/list.js";
 import { amount, doneOf, Left, share, totalOf } from "../jobs/pace.js";
 import { Apart, Differences } from "./differences.js";
-import { repairable, repairText } from "./kinds.js";
+import { notJudged, repairable, repairText, Verdict } from "./kinds.js";
 import { Export } from "./export.js";
 
 const KINDS = ["missing", "extra", "different", "wrong_routing", "unexplained", "wrong_lineage", "orphan"];
 
-const sentence = (r) => t(`compare.verdict.${r.verdict}`, { n: r.differing, documents: number(r.documents), equal: number(r.equal), repaired: number(r.repaired) });
+const key = (r) => (r.verdict === "equal" && notJudged(r) > 0 ? "equal_but" : r.verdict);
+const sentence = (r) => t(`compare.verdict.${key(r)}`, { n: r.verdict === "equal" ? notJudged(r) : r.differing, documents: number(r.documents), equal: number(r.equal), repaired: number(r.repaired) });
 
 const scope = (r) =>
   r.sample ? t("compare.scope.sample", { n: r.sample }) : r.where ? t("compare.scope.where", { where: r.where }) : r.checked?.length ? t("compare.scope.checked") : t("compare.scope.all");
@@ -57,7 +58,7 @@ const apartText = (counts) =>
 /* A whole report of documents and rows; `after` looks again. */
 export function Report({ of: r, after }) {
   const kinds = KINDS.filter((k) => r.counts[k] > 0 || r.repaired_counts[k] > 0);
-  return html`<p><${State} of=${r.verdict} /> ${sentence(r)}</p>
+  return html`<p><${Verdict} of=${r} /> ${sentence(r)}</p>
     ${r.why && html`<p class="warn">▲ ${r.why}</p>`}
     <p class="row"><${Export} of=${r} />
       ${repairable(r) > 0 && r.job && html`<${Action} name=${t("compare.repair_n", { n: repairable(r) })} of=${() => verifyAction(r.table, { repair: true })} />`}

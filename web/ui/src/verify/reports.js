@@ -4,7 +4,8 @@ import { t } from "../text.js";
 import { link, route } from "../route.js";
 import { number, span } from "../format.js";
 import { useData } from "../data.js";
-import { Ago, CommandLine, Empty, Loaded, Progress, State } from "../parts.js";
+import { Ago, CommandLine, Empty, Loaded, Progress } from "../parts.js";
+import { Verdict } from "./kinds.js";
 import { distinct, Filters, finds, Table } from "../table.js";
 import { kindName, phaseName } from "../jobs/list.js";
 import { doneOf, Left, share, totalOf } from "../jobs/pace.js";
@@ -14,7 +15,7 @@ const KINDS = ["verify", "compare", "refresh", "replay", "exchange"];
 const COLUMNS = () => [
   { id: "job", name: t("compare.report"), value: (r) => r.job, cell: (r) => html`<a href=${link(["verify", r.job])}>${t("compare.report_n", { job: r.job })}</a>` },
   { id: "table", name: t("table.table"), value: (r) => r.table, cell: (r) => html`<a href=${link(["tables", r.table])}>${r.table}</a> <span class="soft">${r.index} v${r.version}</span>` },
-  { id: "verdict", name: t("compare.verdict"), value: (r) => r.verdict, cell: (r) => html`<${State} of=${r.verdict} title=${r.why} />` },
+  { id: "verdict", name: t("compare.verdict"), value: (r) => r.verdict, cell: (r) => html`<${Verdict} of=${r} title=${r.why} />` },
   { id: "documents", name: t("table.documents"), value: (r) => r.documents, cell: (r) => number(r.documents), number: true },
   { id: "differing", name: t("compare.differing"), value: (r) => r.differing, cell: (r) => number(r.differing), number: true },
   { id: "repaired", name: t("compare.repaired_n"), value: (r) => r.repaired, cell: (r) => number(r.repaired), number: true },

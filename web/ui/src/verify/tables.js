@@ -8,6 +8,7 @@ import { Ago, Empty, State } from "../parts.js";
 import { Action } from "../action.js";
 import { distinct, Filters, finds, Table } from "../table.js";
 import { replayAction, verifyAction } from "../actions/index.js";
+import { Verdict } from "./kinds.js";
 
 /* "never", "overdue", "stale" (the daemon says that documents may be), "ok"; undefined without an index. */
 export function freshness(x) {
@@ -34,7 +35,7 @@ function Fresh({ of: x }) {
 
 function Last({ of }) {
   if (!of) return html`<span>–</span>`;
-  return html`<${State} of=${of.verdict} /> <${Ago} at=${of.at} /><div class="soft">${t("compare.equal_of", { equal: number(of.equal), n: of.documents })}</div>`;
+  return html`<${Verdict} of=${of} /> <${Ago} at=${of.at} /><div class="soft">${t("compare.equal_of", { equal: number(of.equal), n: of.documents })}</div>`;
 }
 
 function Trees({ of }) {

@@ -23,6 +23,10 @@ SCREENS = ("overview", "topics", "topics/{schema}", "databases", "tables", "tabl
            "verify", "trace?table={schema}.orders&key=1", "doctor", "activity", "activity?tab=audit", "settings", "settings?tab=users",
            "settings?tab=tokens", "settings?tab=config", "settings?tab=about")
 
+# What else a screen can show; a fault finds nothing there that it does not find above.
+TABS = ("versions/{schema}-orders?tab=mapping", "versions/{schema}-orders?tab=settings", "versions/{schema}-orders?tab=log", "verify?tab=reports",
+        "verify?tab=documents", "letters?view=list", "delayed?tab=snapshots", "delayed?tab=runs", "words?tab=stop", "words?tab=pulls", "words?tab=try")
+
 
 def choose(browser, label, value):
     """Choose in the head of the page: the theme or the language."""
@@ -32,11 +36,12 @@ def choose(browser, label, value):
 
 
 def untranslated(browser):
-    """Names of texts that stand where a text should be."""
+    """Names of texts that stand where a text should be; settings have such names, too."""
+    settings = (REPOSITORY / "docs/configuration.md").read_text()
     known = {name.split(".")[0] for file in (REPOSITORY / "web/ui/texts").glob("*.json") for name in json.loads(file.read_text())}
     return [name for name in re.findall(r"(?<![\w./-])[a-z_]+(?:\.[a-z_]+)+(?![\w./:-])", browser.driver.execute_script(
         "return [...document.querySelectorAll('h1,h2,h3,button,label,th,caption,dt,nav a,.soft,.state')].filter((e) => !e.closest('code,pre'))"
-        ".map((e) => e.innerText).join('\\n')")) if name.split(".")[0] in known]
+        ".map((e) => e.innerText).join('\\n')")) if name.split(".")[0] in known and f"`{name}`" not in settings]
 
 
 def looks(w):
@@ -44,7 +49,7 @@ def looks(w):
     ways = list(itertools.product(LANGUAGES, WIDTHS, THEMES))
     # A language and a theme with both widths; the next screen has the next ones.
     turns = [[(language, width, THEMES[i % 2]) for width in WIDTHS] for i, language in enumerate([*LANGUAGES, *LANGUAGES])]
-    for i, screen in enumerate(SCREENS):
+    for i, screen in enumerate((*SCREENS, *TABS)):
         yield screen.format(schema=w.schema), ways if w.options.pictures else turns[i % len(turns)]
 
 

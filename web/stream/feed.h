@@ -19,8 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FEED_PAUSE_MS 500   /* between the beginnings of two states: two a second at most */
-#define FEED_PING_MS  15000 /* after so long without a word, a comment shows that we live */
+#define FEED_PAUSE_MS 500  /* between the beginnings of two states: two a second at most */
+#define FEED_PING_MS  5000 /* after so long without a word, a comment shows that we live */
 
 /* One state, as all streams send it. */
 struct feed_state {

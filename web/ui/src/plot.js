@@ -17,7 +17,14 @@ function resolved(place, name) {
   return value || colour(name);
 }
 
-export function draw(place, { times, series, write }) {
+/* As wide as its longest label. */
+const widthOf = (_, labels) => 20 + 7 * Math.max(3, ...(labels ?? []).map((x) => String(x ?? "").length));
+
+/* Where nothing is before and after a value there is no line, so a point is drawn. */
+export const alone = (values) => values.flatMap((v, i) => (v !== null && (values[i - 1] ?? null) === null && (values[i + 1] ?? null) === null ? [i] : []));
+
+/* floor: what the scale goes up to at least, so that no two labels are alike. */
+export function draw(place, { times, series, write, floor }) {
   const soft = resolved(place, "--soft");
   const grid = resolved(place, "--line");
   const clock = new Intl.DateTimeFormat(language.value, {
@@ -32,14 +39,14 @@ export function draw(place, { times, series, write }) {
     height: 180,
     cursor: { drag: { x: false, y: false } },
     legend: { show: series.length > 1, live: false },
-    scales: { y: { range: (_, low, high) => [0, high > 0 ? high * 1.1 : 1] } },
+    scales: { y: { range: (_, low, high) => [0, Math.max(floor, high * 1.1)] } },
     axes: [
       { ...axis, values: (_, all) => all.map((s) => clock.format(new Date(s * 1000))) },
-      { ...axis, size: 70, values: (_, all) => all.map((v) => write(v)) },
+      { ...axis, size: widthOf, values: (_, all) => all.map((v) => write(v)) },
     ],
     series: [
       { label: "" },
-      ...series.map((s, i) => ({ label: s.name, stroke: STROKES[i % STROKES.length], width: 2, spanGaps: false })),
+      ...series.map((s, i) => ({ label: s.name, stroke: STROKES[i % STROKES.length], width: 2, spanGaps: false, points: { show: true, size: 5, fill: STROKES[i % STROKES.length], filter: () => alone(s.values) } })),
     ],
   };
   const plot = new uPlot(options, [times, ...series.map((s) => s.values)], place);

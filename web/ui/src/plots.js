@@ -18,20 +18,20 @@ import { Problem, Stale } from "./parts.js";
 const STEP_MS = 10000; /* the daemon measures as often */
 
 const PLOTS = [
-  { id: "lag_seconds", write: span },
-  { id: "changes_per_second", write: (v) => number(v, 1) },
-  { id: "documents_per_second", write: (v) => number(v, 1) },
-  { id: "commit_to_acknowledged_p99_seconds", write: milliseconds },
-  { id: "bulk_p99_seconds", write: milliseconds, whole: true },
+  { id: "lag_seconds", write: span, floor: 5 },
+  { id: "changes_per_second", write: (v) => number(v, 1), floor: 1 },
+  { id: "documents_per_second", write: (v) => number(v, 1), floor: 1 },
+  { id: "commit_to_acknowledged_p99_seconds", write: milliseconds, floor: 0.01 },
+  { id: "bulk_p99_seconds", write: milliseconds, floor: 0.01, whole: true },
 ];
 
-function Drawing({ name, times, series, write }) {
+function Drawing({ name, times, series, write, floor }) {
   const place = useRef(null);
   useEffect(() => {
     let drawn = null;
     let gone = false;
     import("./plot.js").then(({ draw }) => {
-      if (!gone && place.current) drawn = draw(place.current, { name, times, series, write });
+      if (!gone && place.current) drawn = draw(place.current, { name, times, series, write, floor });
     });
     return () => {
       gone = true;
@@ -83,9 +83,9 @@ export function Plots({ topic }) {
       <button type="button" class="small" aria-pressed=${asTable} onClick=${() => setAsTable(!asTable)}>${t("plot.table")}</button>
     </div></div>
     ${of.problem && html`<${Stale} at=${of.at} problem=${of.problem} again=${of.again} />`}
-    <div class="columns">${shown.map(({ id, write, times, series }) => {
+    <div class="columns">${shown.map(({ id, write, floor, times, series }) => {
       return html`<figure key=${id}><figcaption>${t(`plot.${id}`)} <span class="soft">${summary(series, write)}</span></figcaption>
-        ${asTable ? html`<${PlotTable} times=${times} series=${series} write=${write} />` : html`<${Drawing} name=${t(`plot.${id}`)} times=${times} series=${series} write=${write} />`}
+        ${asTable ? html`<${PlotTable} times=${times} series=${series} write=${write} />` : html`<${Drawing} name=${t(`plot.${id}`)} times=${times} series=${series} write=${write} floor=${floor} />`}
       </figure>`;
     })}</div></section>`;
 }

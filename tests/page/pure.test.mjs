@@ -16,7 +16,8 @@ const { link } = await import('../../web/ui/src/route.js');
 const { traceOf } = await import('../../web/ui/src/palette.js');
 const { relationOf } = await import('../../web/ui/src/definition/relations.js');
 const { sourceOf } = await import('../../web/ui/src/definition/source.js');
-const { columnOf, shortColumn } = await import('../../web/ui/src/definition/draft.js');
+const { columnOf, entriesOf, hasRest, linesOf, withAll, withLater, withMember, withShown } = await import('../../web/ui/src/definition/entries.js');
+const { same } = await import('../../web/ui/src/definition/draft.js');
 const { kindOfReason, partOfKind } = await import('../../web/ui/src/screens/letters.js');
 const { checkLink } = await import('../../web/ui/src/checks.js');
 const { overall, worst } = await import('../../web/ui/src/state.js');
@@ -84,9 +85,94 @@ test('an edited topic keeps its other members and loses what was emptied', () =>
   });
 });
 
-test('a column is written as briefly as people write it', () => {
-  assert.equal(shortColumn(columnOf('id')), 'id');
-  assert.deepEqual(shortColumn({ name: 'a', as: '', keyword: false, type: 'text' }), { name: 'a', type: 'text' });
+const serverColumns = (...names) => names.map((name) => ({ name, type: 'keyword', column_type: 'varchar(9)', invisible: name.startsWith('hidden') }));
+const lineOf = (server, definition, name) => linesOf(server, definition).find((l) => l.name === name);
+
+test('an edit of one column keeps `*`, what is skipped, defaults and constants', () => {
+  const columns = ['*', { name: 'name', default: '' }, { name: 'flag', type: 'boolean', default: false }, { name: 'secret', skip: true }, { name: 'kind', value: '' }];
+  const server = serverColumns('id', 'name', 'flag', 'secret', 'title');
+  const before = { table: 's.t', columns };
+  assert.deepEqual(withMember(before, lineOf(server, before, 'title'), 'type', 'text').columns, [...columns.slice(0, 4), { name: 'title', type: 'text' }, columns[4]]);
+  assert.deepEqual(withMember(before, lineOf(server, before, 'flag'), 'as', 'f').columns[2], { name: 'flag', type: 'boolean', default: false, as: 'f' });
+  assert.deepEqual(linesOf(server, before).map((l) => `${l.name} ${l.on}`), ['id true', 'name true', 'flag true', 'secret false', 'title true', 'kind true']);
+  assert.equal(withAll(server, before), before);
+});
+
+test('a definition of all columns stays one of all columns, and a list stays a list', () => {
+  const server = serverColumns('id', 'title', 'secret');
+  const all = { table: 's.t' };
+  const edited = withMember(all, lineOf(server, all, 'title'), 'type', 'text');
+  assert.deepEqual(edited.columns, ['*', { name: 'title', type: 'text' }]);
+  assert.deepEqual(withMember(edited, lineOf(server, edited, 'title'), 'type', ''), all);
+  const hidden = withShown(all, lineOf(server, all, 'secret'), false);
+  assert.deepEqual(hidden.columns, ['*', { name: 'secret', skip: true }]);
+  assert.deepEqual(withShown(hidden, lineOf(server, hidden, 'secret'), true), all);
+  const list = { columns: ['id', { name: 'secret', skip: true, type: 'text' }] };
+  assert.deepEqual(withAll(server, list).columns, ['id', 'title', { name: 'secret', skip: true, type: 'text' }]);
+  assert.deepEqual(withLater(server, all, false).columns, ['id', 'title', 'secret']);
+  assert.deepEqual(withLater(server, list, true).columns, [...list.columns, '*']);
+});
+
+test('what no server has goes when it is not shown, and the second entry of a column is a line of its own', () => {
+  const server = serverColumns('id', 'hidden');
+  const before = { columns: ['ID', { name: 'id', as: 'key' }, { name: 'gone', type: 'text' }, { name: 'kind', value: 1 }] };
+  assert.deepEqual(linesOf(server, before).map((l) => [l.name, l.at, l.on]), [['ID', 0, true], ['id', 1, true], ['hidden', null, false], ['gone', 2, true], ['kind', 3, true]]);
+  assert.deepEqual(withShown(before, linesOf(server, before)[3], false).columns, before.columns.filter((_, i) => i !== 2));
+  assert.deepEqual(withShown({}, lineOf(server, {}, 'hidden'), true).columns, ['*', 'hidden']);
+});
+
+/* Entries and definitions as people write them, with members that no editor knows. */
+const randomEntry = (name) => {
+  const members = { as: 'x', type: pick(['text', 'long']), default: pick(['', false, 0, null, 'n']), skip: pick([true, false]), value: pick(['', 1, false]), keyword: pick([true, false]), copy_to: [], transform: [{ kind: 'trim' }], later: { a: '' } };
+  const some = Object.entries(members).filter(() => random(4) === 0);
+  return some.length === 0 && random(3) > 0 ? name : { name, ...Object.fromEntries(some) };
+};
+
+test('an edit of one column leaves every other entry, every other member and their order as they are', () => {
+  const names = ['id', 'name', 'flag', 'hidden', 'secret', 'note'];
+  for (let i = 0; i < 5000; i++) {
+    const server = serverColumns(...names.filter(() => random(3) > 0));
+    const list = [...names.filter(() => random(2)).map(randomEntry), ...(random(2) ? [randomEntry('made')] : [])];
+    if (random(2)) list.splice(random(list.length + 1), 0, '*');
+    const before = { table: 's.t', filter: '', ...(random(4) ? { columns: list } : {}), delayed: false };
+    const copy = structuredClone(before);
+    const line = pick(linesOf(server, before));
+    if (!line) continue;
+    const [member, value] = pick([['as', 'z'], ['as', ''], ['type', 'date'], ['keyword', false], ['keyword', true], ['analyzer', 'ik_smart'], ['skip', undefined]]);
+    const after = random(3) ? withMember(before, line, member, value) : withShown(before, line, !line.on);
+    assert.deepEqual(before, copy);
+    const others = (d, own) => entriesOf(d).filter((e) => !own(String(columnOf(e).name)));
+    const isLine = (name) => name === line.name;
+    assert.deepEqual(others(after, isLine), others(before, isLine));
+    assert.equal(hasRest(after), hasRest(before));
+    assert.deepEqual({ ...after, columns: 0 }, { ...before, columns: 0 });
+    const mine = entriesOf(after).map(columnOf).find((c) => isLine(c.name));
+    const written = new Set([member, 'skip']);
+    if (mine && line.at !== null) for (const name of [...Object.keys(line.mine), ...Object.keys(mine)]) if (!written.has(name)) assert.deepEqual(mine[name], line.mine[name]);
+    if (!mine) assert.ok(Object.keys(line.mine).every((name) => name === 'name' || written.has(name)) || !line.server || 'value' in line.mine);
+  }
+});
+
+test('a column that is left out and shown again is as it was', () => {
+  const names = ['id', 'name', 'flag', 'secret'];
+  for (let i = 0; i < 3000; i++) {
+    const server = serverColumns(...names);
+    const list = names.filter(() => random(2)).map(randomEntry);
+    if (random(2)) list.splice(random(list.length + 1), 0, '*');
+    const before = random(4) ? { columns: list } : {};
+    const line = pick(linesOf(server, before).filter((l) => l.on && !('value' in l.mine) && l.mine.skip === undefined));
+    if (!line) continue;
+    const hidden = withShown(before, line, false);
+    assert.equal(lineOf(server, hidden, line.name).on, false);
+    const again = withShown(hidden, lineOf(server, hidden, line.name), true);
+    assert.deepEqual(linesOf(server, again).map((l) => [l.name, l.mine, l.on]), linesOf(server, before).map((l) => [l.name, l.mine, l.on]));
+  }
+});
+
+test('the order of members makes no difference to whether a definition is changed', () => {
+  assert.ok(same({ a: 1, b: [{ c: '', d: parseExact('1.50') }] }, { b: [{ d: parseExact('1.50'), c: '' }], a: 1 }));
+  assert.ok(!same({ a: parseExact('1.5') }, { a: parseExact('1.50') }));
+  assert.ok(!same(['a', 'b'], ['b', 'a']));
 });
 
 test('reasons that differ in values only are one kind', () => {

@@ -25,6 +25,7 @@ page_sources = \
 	%D%/src/definition/columns.js \
 	%D%/src/definition/document.js \
 	%D%/src/definition/draft.js \
+	%D%/src/definition/entries.js \
 	%D%/src/definition/relations.js \
 	%D%/src/definition/source.js \
 	%D%/src/definition/text.js \

@@ -4,17 +4,15 @@
  */
 import { useState } from "preact/hooks";
 import { ask, get, path } from "../api.js";
-import { text } from "../exact.js";
+import { Exact, text } from "../exact.js";
 
-const same = (a, b) => text(a) === text(b);
-
-/* A column of a definition as an object: "id" stands for {name: "id"}. */
-export const columnOf = (c) => (typeof c === "string" ? { name: c } : c);
-/* And back, as people write it. */
-export function shortColumn(c) {
-  const entries = Object.entries(c).filter(([, v]) => v !== "" && v !== undefined && v !== false);
-  return entries.length === 1 ? c.name : Object.fromEntries(entries);
-}
+/* Members in any order are the same definition. */
+const sorted = (v) => {
+  if (Array.isArray(v)) return v.map(sorted);
+  if (v === null || typeof v !== "object" || v instanceof Exact) return v;
+  return Object.fromEntries(Object.keys(v).sort().map((k) => [k, sorted(v[k])]));
+};
+export const same = (a, b) => text(sorted(a)) === text(sorted(b));
 
 export function useDraft(stored, etag) {
   const [draft, setDraft] = useState(null);

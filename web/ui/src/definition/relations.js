@@ -7,7 +7,7 @@ import { t } from "../text.js";
 import { link } from "../route.js";
 import { may } from "../session.js";
 import { act } from "../action.js";
-import { columnOf } from "./draft.js";
+import { columnOf } from "./entries.js";
 import { status } from "../stream.js";
 
 const list = (v) => (Array.isArray(v) ? v.join(", ") : (v ?? ""));

@@ -17,6 +17,7 @@ const { traceOf } = await import('../../web/ui/src/palette.js');
 const { relationOf } = await import('../../web/ui/src/definition/relations.js');
 const { sourceOf } = await import('../../web/ui/src/definition/source.js');
 const { columnOf, entriesOf, hasRest, linesOf, withAll, withLater, withMember, withShown } = await import('../../web/ui/src/definition/entries.js');
+const { differing, merged } = await import('../../web/ui/src/definition/merge.js');
 const { same } = await import('../../web/ui/src/definition/draft.js');
 const { kindOfReason, partOfKind } = await import('../../web/ui/src/screens/letters.js');
 const { checkLink } = await import('../../web/ui/src/checks.js');
@@ -173,6 +174,16 @@ test('the order of members makes no difference to whether a definition is change
   assert.ok(same({ a: 1, b: [{ c: '', d: parseExact('1.50') }] }, { b: [{ d: parseExact('1.50'), c: '' }], a: 1 }));
   assert.ok(!same({ a: parseExact('1.5') }, { a: parseExact('1.50') }));
   assert.ok(!same(['a', 'b'], ['b', 'a']));
+});
+
+test('what two people changed of a definition is in it, and of what both changed the own value', () => {
+  const base = { table: 's.t', filter: 'a = 1', key: ['id'], columns: ['a'], delayed: true };
+  const theirs = { table: 's.t', filter: 'a = 2', key: ['id'], columns: ['a', 'b'], index: 'i' };
+  const mine = { table: 's.t', filter: 'a = 1', columns: ['a', 'c'], delayed: true, pipeline: 'p' };
+  assert.deepEqual(differing(base, theirs), ['filter', 'columns', 'delayed', 'index']);
+  assert.deepEqual(merged(base, theirs, mine), { table: 's.t', filter: 'a = 2', columns: ['a', 'c'], index: 'i', pipeline: 'p' });
+  assert.deepEqual(merged(base, base, mine), mine);
+  assert.deepEqual(merged(base, theirs, base), theirs);
 });
 
 test('reasons that differ in values only are one kind', () => {

@@ -26,9 +26,11 @@ page_sources = \
 	%D%/src/definition/document.js \
 	%D%/src/definition/draft.js \
 	%D%/src/definition/entries.js \
+	%D%/src/definition/merge.js \
 	%D%/src/definition/relations.js \
 	%D%/src/definition/source.js \
 	%D%/src/definition/text.js \
+	%D%/src/definition/unsaved.js \
 	%D%/src/delayed/runs.js \
 	%D%/src/delayed/snapshots.js \
 	%D%/src/delayed/tables.js \

@@ -7,15 +7,15 @@ import { status } from "../stream.js";
 import { useData } from "../data.js";
 import { path, post, remove } from "../api.js";
 import { number, rate, span } from "../format.js";
-import { Ago, Heading, Loaded, Problem, State, TableState, Tabs, Terms } from "../parts.js";
+import { Ago, Heading, Loaded, State, TableState, Tabs, Terms } from "../parts.js";
 import { Action } from "../action.js";
 import { buildAction, verifyAction } from "../actions/index.js";
-import { Changes } from "../definition/changes.js";
 import { Columns } from "../definition/columns.js";
 import { Document } from "../definition/document.js";
 import { Relations } from "../definition/relations.js";
 import { TextEditor } from "../definition/text.js";
-import { store, useDraft } from "../definition/draft.js";
+import { Unsaved } from "../definition/unsaved.js";
+import { useDraft } from "../definition/draft.js";
 
 const TABS = ["state", "columns", "relations", "document", "text"];
 
@@ -70,45 +70,10 @@ function deleteAction(x) {
   };
 }
 
-/* What is changed but not stored, and what to do with it. */
-function Unsaved({ draft, again }) {
-  const [problem, setProblem] = useState(null);
-  if (!draft.isChanged && !draft.wrong) return null;
-  const name = draft.now.table ?? draft.now.pattern;
-  const review = {
-    title: t("draft.store"),
-    role: "admin",
-    does: t("draft.store.does"),
-    line: `millrace apply ${name}.yaml`,
-    preview: () => store(draft.now, draft.etag, true),
-    show: (answer) => html`<${Changes} of=${answer} />`,
-    run: () => store(draft.now, draft.etag, false),
-    done: (answer) => (answer.items.some((i) => i.needs_build) ? t("draft.stored_needs_build") : t("draft.stored")),
-    after: () => {
-      draft.discard();
-      setProblem(null);
-      again();
-    },
-  };
-  const check = async () => {
-    try {
-      await store(draft.now, draft.etag, true);
-      setProblem(null);
-    } catch (p) {
-      setProblem(p);
-    }
-  };
-  return html`<div class="empty"><p class="row"><strong>▲ ${t("draft.unsaved")}</strong>
-      <${Action} name=${t("draft.review")} role="admin" primary why=${draft.wrong || undefined} of=${review} />
-      <button type="button" disabled=${draft.wrong !== ""} onClick=${check}>${t("draft.check")}</button>
-      <button type="button" onClick=${draft.discard}>${t("draft.discard")}</button></p>
-    ${problem && html`<${Problem} of=${problem} />`}</div>`;
-}
-
-function Definition({ of, all, again, tab }) {
-  const draft = useDraft(of.data, of.etag);
+function Definition({ of, name, all, again, tab }) {
+  const draft = useDraft(name, of.data, of.etag);
   const [example, setExample] = useState(route.value.query.key ?? "");
-  return html`<${Unsaved} draft=${draft} again=${again} />
+  return html`<${Unsaved} draft=${draft} name=${name} again=${again} />
     ${tab === "columns" && html`<${Columns} draft=${draft.now} set=${draft.set} />`}
     ${tab === "relations" && html`<${Relations} draft=${draft.now} set=${draft.set} all=${all} />`}
     ${tab === "document" && html`<${Document} draft=${draft} example=${example} setExample=${setExample} />`}
@@ -132,5 +97,5 @@ export function TableScreen({ parts }) {
     ${x?.pending && html`<div class="empty"><p class="row"><strong>▲ ${t("table.pending")}</strong>
       <${Action} name=${t("build.create")} role="operator" primary of=${() => buildAction(x)} /></p></div>`}
     ${tab === "state" && html`<${StateTab} name=${name} />`}
-    <${Loaded} of=${of} show=${() => html`<${Definition} of=${of} all=${all.data?.items ?? []} again=${of.again} tab=${tab} />`} />`;
+    <${Loaded} of=${of} show=${() => html`<${Definition} of=${of} name=${name} all=${all.data?.items ?? []} again=${of.again} tab=${tab} />`} />`;
 }

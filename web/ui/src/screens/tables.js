@@ -8,11 +8,12 @@ import { Ago, Empty, Heading, Loaded, TableState } from "../parts.js";
 import { Action } from "../action.js";
 import { distinct, Filters, finds, Table } from "../table.js";
 import { addTable } from "../definition/add_table.js";
+import { isDrafted } from "../definition/draft.js";
 
 const databaseOf = (x) => x.table.split(".")[0];
 
 const COLUMNS = () => [
-  { id: "table", name: t("table.table"), value: (x) => x.table, cell: (x) => html`<a href=${link(["tables", x.table])}>${x.table}</a>` },
+  { id: "table", name: t("table.table"), value: (x) => x.table, cell: (x) => html`<a href=${link(["tables", x.table])}>${x.table}</a>${isDrafted(x.table) && html` <span class="warn">▲ ${t("draft.mark")}</span>`}` },
   {
     id: "index",
     name: t("table.index"),

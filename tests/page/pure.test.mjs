@@ -15,6 +15,7 @@ const { visible } = await import('../../web/ui/src/html.js');
 const { link } = await import('../../web/ui/src/route.js');
 const { traceOf } = await import('../../web/ui/src/palette.js');
 const { relationOf } = await import('../../web/ui/src/definition/relations.js');
+const { familyOf } = await import('../../web/ui/src/definition/join.js');
 const { sourceOf } = await import('../../web/ui/src/definition/source.js');
 const { columnOf, entriesOf, hasRest, linesOf, withAll, withLater, withMember, withShown } = await import('../../web/ui/src/definition/entries.js');
 const { differing, merged } = await import('../../web/ui/src/definition/merge.js');
@@ -76,6 +77,32 @@ test('an edited relation keeps what the dialog does not show', () => {
   assert.deepEqual(relationOf(before, values), {
     table: 's.t', from: ['a', 'c'], to: ['b', 'd'], refresh: 'none', as: 'n', many: true, limit: 3, columns: ['y', { name: 'x', type: 'text' }, 'z'],
   });
+});
+
+test('members of a relation that nobody has changed stay, also those that are lists or say the default', () => {
+  const before = { table: 's.t', from: ['a,b', 'c'], to: 'b', many: true, distinct: false, refresh: 'parent', through: { table: 's.l', from: 'x', to: 'y' }, columns: [] };
+  const shown = { from: 'a,b, c', many: true, distinct: false, refresh: 'parent', 'through.table': 's.l', 'through.from': 'x', 'through.to': 'y', columns: '', values: '', max_depth: '' };
+  assert.equal(relationOf(before, shown), before);
+  const after = relationOf(before, { ...shown, refresh: 'area', distinct: true, values: 'v', max_depth: '2', 'through.from': 'x, z' });
+  assert.deepEqual(after, { ...before, refresh: 'area', distinct: true, values: 'v', max_depth: 2, through: { table: 's.l', from: ['x', 'z'], to: 'y' } });
+  assert.deepEqual(relationOf(after, { ...shown, columns: '', 'through.table': '', 'through.from': '', 'through.to': '', refresh: '' }).through, undefined);
+});
+
+test('columns of a relation that are left out stay so, and the second entry of a column is its own', () => {
+  const before = { columns: [{ name: 'a', as: 'x' }, { name: 'a', as: 'y' }, { name: 's', skip: true }, '*'] };
+  const of = (columns) => relationOf(before, { columns }).columns;
+  assert.deepEqual(of('a, a, *, b'), [before.columns[0], before.columns[1], '*', 'b', before.columns[2]]);
+  assert.deepEqual(of(''), ['*', before.columns[2]]);
+  assert.deepEqual(of('s'), [{ name: 's' }]);
+});
+
+test('parents and children are a tree, and a ring is not followed', () => {
+  const table = (name, parent, index = 'i') => ({ table: `s.${name}`, index, join: { name, ...(parent ? { parent: `s.${parent}` } : {}) } });
+  const names = (list) => list.map((x) => `${x.isLost ? '?' : ''}${x.table.join.name}(${names(x.children)})`).join(' ');
+  const draft = table('remark', 'answer');
+  assert.equal(names(familyOf(draft, [table('answer', 'question'), table('question'), table('other', undefined, 'o'), { table: 's.x', index: 'i' }, table('remark')])), 'question(answer(remark()))');
+  assert.equal(names(familyOf(draft, [table('answer', 'remark')])), '?answer(remark())');
+  assert.equal(names(familyOf(draft, [])), '?remark()');
 });
 
 test('an edited topic keeps its other members and loses what was emptied', () => {

@@ -26,6 +26,8 @@ page_sources = \
 	%D%/src/definition/document.js \
 	%D%/src/definition/draft.js \
 	%D%/src/definition/entries.js \
+	%D%/src/definition/join.js \
+	%D%/src/definition/members.js \
 	%D%/src/definition/merge.js \
 	%D%/src/definition/relations.js \
 	%D%/src/definition/source.js \

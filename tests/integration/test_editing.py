@@ -78,3 +78,32 @@ def test_a_relation_gets_all_its_members_in_the_dialog(w):
         browser.shows_not("Your changes are not stored yet")
     is_stored(daemon, table, relations=[{"from": "id", "through": {"table": f"{w.schema}.link", "from": "thing", "to": "kind"}, "table": f"{w.schema}.kind",
                                          "to": "id", "as": "kinds", "many": True, "distinct": True, "values": "name", "refresh": "area"}])
+
+
+def test_every_setting_of_a_table_has_a_field_and_what_is_no_json_is_not_stored(w):
+    daemon, table = follow(w), f"{w.schema}.thing"
+    with person(daemon, "admin") as browser:
+        browser.go(f"#/tables/{table}?tab=settings")
+        browser.fill("SQL condition of the rows that have a document", "a > 1\t")
+        browser.fill("Rows a second that a comparison reads", "50\t")
+        browser.fill("Column that splits a build into buckets", "id\t")
+        browser.choose("After the table changes its shape", "stop")
+        browser.fill("Mapping that wins over the made one", '{"dynamic": false\t')
+        browser.shows("This is no JSON")
+        browser.go("#/tables")
+        browser.go(f"#/tables/{table}?tab=settings")
+        browser.shows("This is no JSON")
+        if browser.field("Mapping that wins over the made one").get_attribute("value") != '{"dynamic": false':
+            raise Failed("what was typed is gone")
+        browser.fill("Mapping that wins over the made one", '{"_source": {"excludes": ["x"]}}\t')
+        browser.shows_not("This is no JSON")
+        browser.click("Review and store …")
+        browser.click("Store the definition", within="dialog")
+        browser.shows_not("Your changes are not stored yet")
+        is_stored(daemon, table, filter="a > 1", compare={"rate": 50}, bucket_column="id", schema_changes="stop", mapping={"_source": {"excludes": ["x"]}})
+        browser.fill("Rows a second that a comparison reads", "\t")
+        browser.choose("After the table changes its shape", "default: follow")
+        browser.click("Review and store …")
+        browser.click("Store the definition", within="dialog")
+        browser.shows_not("Your changes are not stored yet")
+    is_stored(daemon, table, filter="a > 1", compare=None, bucket_column="id", schema_changes=None)

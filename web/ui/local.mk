@@ -30,6 +30,7 @@ page_sources = \
 	%D%/src/definition/members.js \
 	%D%/src/definition/merge.js \
 	%D%/src/definition/relations.js \
+	%D%/src/definition/settings.js \
 	%D%/src/definition/source.js \
 	%D%/src/definition/text.js \
 	%D%/src/definition/unsaved.js \

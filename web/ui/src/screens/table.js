@@ -13,11 +13,12 @@ import { buildAction, verifyAction } from "../actions/index.js";
 import { Columns } from "../definition/columns.js";
 import { Document } from "../definition/document.js";
 import { Relations } from "../definition/relations.js";
+import { TableSettings } from "../definition/settings.js";
 import { TextEditor } from "../definition/text.js";
 import { Unsaved } from "../definition/unsaved.js";
 import { useDraft } from "../definition/draft.js";
 
-const TABS = ["state", "columns", "relations", "document", "text"];
+const TABS = ["state", "columns", "relations", "document", "settings", "text"];
 
 function stateTerms(x) {
   return [
@@ -77,6 +78,7 @@ function Definition({ of, name, all, again, tab }) {
     ${tab === "columns" && html`<${Columns} draft=${draft.now} set=${draft.set} />`}
     ${tab === "relations" && html`<${Relations} draft=${draft.now} set=${draft.set} all=${all} />`}
     ${tab === "document" && html`<${Document} draft=${draft} example=${example} setExample=${setExample} />`}
+    ${tab === "settings" && html`<${TableSettings} draft=${draft} />`}
     ${tab === "text" && html`<${TextEditor} draft=${draft} />`}`;
 }
 

@@ -1,4 +1,6 @@
 """What somebody edits at the page is stored, and nothing else is lost."""
+import json
+
 from servers import Failed
 from tasks import log_in, person
 from test_access import add_user
@@ -19,6 +21,25 @@ def test_an_edit_of_one_column_keeps_what_the_page_does_not_show(w):
         browser.click("Store the definition", within="dialog")
         browser.shows_not("Your changes are not stored yet")
     is_stored(daemon, table, columns=["*", {"name": "a", "as": "first"}, *columns[1:]])
+
+
+def test_a_column_gets_what_its_line_has_no_field_for_and_becomes_part_of_the_key(w):
+    daemon, table = follow(w), f"{w.schema}.thing"
+    with person(daemon, "admin") as browser:
+        browser.go(f"#/tables/{table}?tab=columns")
+        browser.tick("a: In the id")
+        browser.click("More …", beside="title")
+        browser.fill("Value instead of null (default)", "none")
+        browser.click("Take over", within="dialog")
+        browser.shows("This is no JSON")
+        browser.fill("Value instead of null (default)", '"none"')
+        browser.fill("Fields that also find its text (copy_to)", "all, more")
+        browser.click("Take over", within="dialog")
+        browser.shows('default: "none"')
+        browser.click("Whole definition", within="main")
+        text = browser.field("Whole definition").get_attribute("value")
+    if json.loads(text) | {"settings": 0, "index": 0} != {"table": table, "index": 0, "settings": 0, "key": ["id", "a"], "columns": ["*", {"name": "title", "default": "none", "copy_to": ["all", "more"]}]}:
+        raise Failed(f"the definition is {text}")
 
 
 def test_changes_that_are_not_stored_are_kept_and_those_of_another_one_are_taken_in(w):

@@ -17,7 +17,7 @@ const { traceOf } = await import('../../web/ui/src/palette.js');
 const { relationOf } = await import('../../web/ui/src/definition/relations.js');
 const { familyOf } = await import('../../web/ui/src/definition/join.js');
 const { sourceOf } = await import('../../web/ui/src/definition/source.js');
-const { columnOf, entriesOf, hasRest, linesOf, withAll, withLater, withMember, withShown } = await import('../../web/ui/src/definition/entries.js');
+const { columnOf, entriesOf, hasRest, isKey, linesOf, withAll, withFields, withKey, withLater, withMember, withShown } = await import('../../web/ui/src/definition/entries.js');
 const { differing, merged } = await import('../../web/ui/src/definition/merge.js');
 const { same } = await import('../../web/ui/src/definition/draft.js');
 const { kindOfReason, partOfKind } = await import('../../web/ui/src/screens/letters.js');
@@ -195,6 +195,23 @@ test('a column that is left out and shown again is as it was', () => {
     const again = withShown(hidden, lineOf(server, hidden, line.name), true);
     assert.deepEqual(linesOf(server, again).map((l) => [l.name, l.mine, l.on]), linesOf(server, before).map((l) => [l.name, l.mine, l.on]));
   }
+});
+
+test('the key of a definition is the server\'s unless it says another one', () => {
+  const both = withKey(['id'], { table: 's.t' }, 'shop', true);
+  assert.deepEqual(both, { table: 's.t', key: ['id', 'shop'] });
+  assert.deepEqual(withKey(['id'], both, 'ID', false), { table: 's.t', key: 'shop' });
+  assert.deepEqual(withKey(['id'], both, 'shop', false), { table: 's.t' });
+  assert.ok(isKey(['id'], { key: 'Shop' }, 'shop') && !isKey(['id'], { key: 'shop' }, 'id') && isKey(['id'], {}, 'id'));
+});
+
+test('a dialog writes the members of a column that somebody has changed', () => {
+  const fields = [{ id: 'default', kind: 'json' }, { id: 'copy_to', kind: 'texts' }, { id: 'transform', kind: 'json' }];
+  const before = { columns: ['*', { name: 'a', default: '', copy_to: ['x,y'] }] };
+  const line = linesOf(serverColumns('a'), before)[0];
+  assert.equal(withFields(before, line, fields, { default: '""', copy_to: 'x,y', transform: '' }), before);
+  assert.deepEqual(withFields(before, line, fields, { default: '0', copy_to: 'x, z', transform: '[{"kind":"trim"}]' }).columns[1], { name: 'a', default: 0, copy_to: ['x', 'z'], transform: [{ kind: 'trim' }] });
+  assert.throws(() => withFields(before, line, fields, { default: 'none' }));
 });
 
 test('the order of members makes no difference to whether a definition is changed', () => {

@@ -9,7 +9,9 @@ import { useData } from "../data.js";
 import { path } from "../api.js";
 import { text } from "../exact.js";
 import { Loaded, Problem } from "../parts.js";
-import { columnOf, entriesOf, hasRest, linesOf, withAll, withLater, withMember, withShown } from "./entries.js";
+import { columnOf, entriesOf, hasRest, isKey, linesOf, withAll, withFields, withKey, withLater, withMember, withShown } from "./entries.js";
+import { fieldOf } from "./members.js";
+import { act } from "../action.js";
 
 const TYPES = ["", "keyword", "text", "long", "integer", "short", "double", "scaled_float", "boolean", "date", "ip", "binary", "object", "flattened", "geo_point"];
 
@@ -21,11 +23,47 @@ const analyzersOf = (definition) => [...new Set([...Object.keys(definition.setti
 const FIELDS = ["name", "as", "type", "analyzer", "keyword", "skip"];
 const furtherOf = (column) => Object.entries(column).filter(([name]) => !FIELDS.includes(name)).map(([name, v]) => `${name}: ${text(v)}`);
 
+const MORE = [
+  { id: "search_analyzer", kind: "text", when: (type) => type === "text" },
+  { id: "format", kind: "text", when: (type) => type === "date" },
+  { id: "copy_to", kind: "texts", help: true },
+  { id: "default", kind: "json", help: true },
+  { id: "value", kind: "json", help: true },
+  { id: "transform", kind: "json", help: true },
+];
+
+/* A value that is no JSON: said beside the field, as nothing is sent. */
+const notJson = (e) => Object.assign(new Error(e.message), { status: 422, code: "no-json-value", detail: e.message, fix: "", errors: [] });
+
+/* The members of a column that its line has no field for. */
+function editMore(of, definition, change) {
+  const { server, mine, name } = of;
+  const fields = MORE.filter((m) => mine[m.id] !== undefined || !m.when || m.when(mine.type ?? server?.type));
+  act({
+    title: t("columns.more_of", { name }),
+    role: "admin",
+    does: t("columns.more.does"),
+    button: t("relation.take"),
+    fields: fields.map(({ when: _, ...m }) => fieldOf({ ...m, rows: 2, name: t(`columns.more.${m.id}`), help: m.help && t(`columns.more.${m.id}.help`) }, mine)),
+    run: async (typed) => {
+      try {
+        change(withFields(definition, of, fields, typed));
+      } catch (e) {
+        throw notJson(e);
+      }
+    },
+    done: () => t("relation.taken"),
+  });
+}
+
 /* What needs no column of the table. */
 const isMade = (column) => "value" in column || column.transform !== undefined;
 
-function Line({ of, definition, change, admin }) {
+function Line({ of, keys, definition, change, admin }) {
   const { server, mine, name, on } = of;
+  const isPart = isKey(keys, definition, name);
+  /* A table without a key has no documents. */
+  const isOnlyOne = isPart && [definition.key ?? keys].flat().length === 1;
   const set = (member, value) => change(withMember(definition, of, member, value));
   const input = (member, label) =>
     html`<input aria-label=${`${name}: ${label}`} disabled=${!on || !admin} value=${mine[member] ?? ""} size="12" list=${member === "analyzer" ? "analyzers" : undefined} onChange=${(e) => set(member, e.target.value)} />`;
@@ -34,6 +72,9 @@ function Line({ of, definition, change, admin }) {
       onChange=${(e) => change(withShown(definition, of, e.target.checked))} /></td>
     <td data-label=${t("columns.column")}><code>${name}</code>${!server && !isMade(mine) && html` <span class="bad">■ ${t("columns.gone")}</span>`}</td>
     <td data-label=${t("columns.server_type")} class="soft">${server?.column_type ?? (mine.value !== undefined ? t("columns.constant") : isMade(mine) ? t("columns.made") : "–")}</td>
+    <td data-label=${t("columns.key")}>${server
+      ? html`<input type="checkbox" aria-label=${`${name}: ${t("columns.key")}`} checked=${isPart} disabled=${!admin || isOnlyOne} onChange=${(e) => change(withKey(keys, definition, server.name, e.target.checked))} />`
+      : "–"}</td>
     <td data-label=${t("columns.field")}>${input("as", t("columns.field"))}</td>
     <td data-label=${t("columns.type")}>
       <select aria-label=${`${name}: ${t("columns.type")}`} disabled=${!on || !admin} value=${mine.type ?? ""} onChange=${(e) => set("type", e.target.value)}>
@@ -43,11 +84,12 @@ function Line({ of, definition, change, admin }) {
     <td data-label="keyword">${(mine.type ?? server?.type) === "text"
       ? html`<input type="checkbox" aria-label=${`${name}: keyword`} checked=${mine.keyword === true} disabled=${!on || !admin} onChange=${(e) => set("keyword", e.target.checked)} />`
       : "–"}</td>
-    <td data-label=${t("columns.note")} class="soft">${server?.note ?? ""}${furtherOf(mine).map((x) => html` <code>${x}</code>`)}</td>
+    <td data-label=${t("columns.note")} class="soft">${server?.note ?? ""}${furtherOf(mine).map((x) => html` <code>${x}</code>`)}${admin && on &&
+      html` <button type="button" class="small" aria-label=${t("columns.more_of", { name })} onClick=${() => editMore(of, definition, change)}>${t("columns.more")}</button>`}</td>
   </tr>`;
 }
 
-function Editor({ server, definition, set }) {
+function Editor({ server, keys, definition, set }) {
   const list = linesOf(server, definition);
   const admin = may("admin");
   const rest = hasRest(definition);
@@ -58,9 +100,9 @@ function Editor({ server, definition, set }) {
     <datalist id="analyzers">${analyzersOf(definition).map((name) => html`<option value=${name} />`)}</datalist>
     <div class="scroll" tabindex="0" role="region" aria-label=${t("table.columns")}><table>
       <caption class="hidden">${t("table.columns")}</caption>
-      <thead><tr>${["shown", "column", "server_type", "field", "type", "analyzer"].map((x) => html`<th scope="col">${t(`columns.${x}`)}</th>`)}
+      <thead><tr>${["shown", "column", "server_type", "key", "field", "type", "analyzer"].map((x) => html`<th scope="col">${t(`columns.${x}`)}</th>`)}
         <th scope="col">keyword</th><th scope="col">${t("columns.note")}</th></tr></thead>
-      <tbody>${list.map((x, i) => html`<${Line} of=${x} definition=${definition} admin=${admin} key=${`${x.name} ${i}`} change=${set} />`)}</tbody>
+      <tbody>${list.map((x, i) => html`<${Line} of=${x} keys=${keys} definition=${definition} admin=${admin} key=${`${x.name} ${i}`} change=${set} />`)}</tbody>
     </table></div>`;
 }
 
@@ -77,5 +119,5 @@ export function Columns({ draft, set }) {
   if (!hasRole("operator")) return html`<${OwnOnly} definition=${draft} />`;
   if (server.data === null && server.problem)
     return html`<${Problem} of=${server.problem} again=${server.again} /><${OwnOnly} definition=${draft} />`;
-  return html`<${Loaded} of=${server} show=${(data) => html`<${Editor} server=${data.items} definition=${draft} set=${set} />`} />`;
+  return html`<${Loaded} of=${server} show=${(data) => html`<${Editor} server=${data.items} keys=${data.key} definition=${draft} set=${set} />`} />`;
 }

@@ -3,6 +3,8 @@
  * is about; every other entry and member stays as it is, also what no editor shows.  Without `columns`
  * and with `*`, the document shows columns that the table gets later, too: an edit keeps that.
  */
+import { withField } from "./members.js";
+
 const REST = "*";
 
 /* A column of a definition as an object: "id" stands for {name: "id"}. */
@@ -105,4 +107,22 @@ export function withLater(server, definition, on) {
   if (on) return hasRest(definition) ? definition : written(definition, [...entries, REST]);
   const listed = linesOf(server, definition).filter((l) => l.at === null && l.on).map((l) => l.name);
   return { ...definition, columns: entries.flatMap((e) => (isRest(e) ? listed : [e])) };
+}
+
+/* Whether the column is part of the documents' id: by the definition, or by the server's key. */
+export const isKey = (serverKey, definition, name) => [definition.key ?? serverKey].flat().some((k) => alike(k, name));
+
+/* The key with the column or without it; the server's key needs no words. */
+export function withKey(serverKey, definition, name, on) {
+  const own = [definition.key ?? serverKey].flat();
+  const key = on ? [...own, name] : own.filter((k) => !alike(k, name));
+  const { key: _, ...others } = definition;
+  const isServers = key.length === serverKey.length && key.every((k, i) => alike(k, serverKey[i]));
+  return key.length === 0 || isServers ? others : { ...definition, key: key.length > 1 ? key : key[0] };
+}
+
+/* What the dialog of a line says, written into its entry; members that nobody has changed stay. */
+export function withFields(definition, line, fields, typed) {
+  const column = fields.reduce((c, field) => withField(c, field, typed[field.id]), line.mine);
+  return column === line.mine ? definition : withEntry(definition, line, column);
 }

@@ -128,3 +128,30 @@ def test_every_setting_of_a_table_has_a_field_and_what_is_no_json_is_not_stored(
         browser.click("Store the definition", within="dialog")
         browser.shows_not("Your changes are not stored yet")
     is_stored(daemon, table, filter="a > 1", compare=None, bucket_column="id", schema_changes=None)
+
+
+def test_a_table_is_delayed_from_the_empty_screen_and_from_its_own(w):
+    daemon, table = follow(w), f"{w.schema}.thing"
+    daemon.command("table", "add", f"{w.schema}.kind", f"index={w.schema}-kind", f"relations=[{{from: id, table: {table}, to: id, as: thing}}]")
+    with person(daemon, "admin") as browser:
+        browser.go("#/delayed")
+        browser.shows("No table is delayed")
+        browser.click("Delay a table …")
+        browser.choose("Table", table)
+        browser.shows(f"millrace table set {table} delayed=true")
+        browser.click("Try without changing anything", within="dialog")
+        browser.shows("takes effect at once")
+        is_stored(daemon, table, delayed=None)
+        browser.click("Delay a table …", within="dialog")
+        browser.shows("The table is delayed")
+        is_stored(daemon, table, delayed=True)
+        statement = f"SELECT t.id AS thing, t.a AS kind FROM {w.schema}.thing t"
+        daemon.command("table", "set", table, f"top_relations=[{{table: {w.schema}.kind, column: id, business_id: thing, target_key: kind, level_sql: '{statement}'}}]")
+        browser.go(f"#/tables/{table}?tab=state")
+        browser.click("Do not delay any more …")
+        browser.shows(f"millrace table set {table} delayed=false top_relations=")
+        browser.click("Do not delay any more …", within="dialog")
+        browser.shows("The table is not delayed any more")
+        browser.click("Delay a table …")
+        browser.click("Cancel", within="dialog")
+    is_stored(daemon, table, delayed=None, top_relations=None)

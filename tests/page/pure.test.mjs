@@ -16,6 +16,7 @@ const { link } = await import('../../web/ui/src/route.js');
 const { traceOf } = await import('../../web/ui/src/palette.js');
 const { relationOf } = await import('../../web/ui/src/definition/relations.js');
 const { familyOf } = await import('../../web/ui/src/definition/join.js');
+const { deferred } = await import('../../web/ui/src/definition/defer.js');
 const { sourceOf } = await import('../../web/ui/src/definition/source.js');
 const { columnOf, entriesOf, hasRest, isKey, linesOf, withAll, withFields, withKey, withLater, withMember, withShown } = await import('../../web/ui/src/definition/entries.js');
 const { differing, merged } = await import('../../web/ui/src/definition/merge.js');
@@ -228,6 +229,14 @@ test('what two people changed of a definition is in it, and of what both changed
   assert.deepEqual(merged(base, theirs, mine), { table: 's.t', filter: 'a = 2', columns: ['a', 'c'], index: 'i', pipeline: 'p' });
   assert.deepEqual(merged(base, base, mine), mine);
   assert.deepEqual(merged(base, theirs, base), theirs);
+});
+
+test('a table is marked as delayed, or not, and keeps all else', () => {
+  const before = { table: 's.t', filter: '', columns: ['*', { name: 'a', default: false }] };
+  const top = [{ table: 's.u' }];
+  assert.deepEqual(deferred(before, true), { ...before, delayed: true });
+  assert.deepEqual(deferred({ ...before, delayed: true, top_relations: top }, false, true), before);
+  assert.deepEqual(deferred({ ...before, delayed: true, top_relations: top }, false, false), { ...before, top_relations: top });
 });
 
 test('reasons that differ in values only are one kind', () => {

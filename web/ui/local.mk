@@ -23,6 +23,7 @@ page_sources = \
 	%D%/src/definition/add_table.js \
 	%D%/src/definition/changes.js \
 	%D%/src/definition/columns.js \
+	%D%/src/definition/defer.js \
 	%D%/src/definition/document.js \
 	%D%/src/definition/draft.js \
 	%D%/src/definition/entries.js \

@@ -11,6 +11,7 @@ import { Ago, Heading, Loaded, State, TableState, Tabs, Terms } from "../parts.j
 import { Action } from "../action.js";
 import { buildAction, verifyAction } from "../actions/index.js";
 import { Columns } from "../definition/columns.js";
+import { deferAction, undeferAction } from "../definition/defer.js";
 import { Document } from "../definition/document.js";
 import { Relations } from "../definition/relations.js";
 import { TableSettings } from "../definition/settings.js";
@@ -37,7 +38,14 @@ function stateTerms(x) {
   ];
 }
 
-function StateTab({ name }) {
+function Defer({ of }) {
+  const definition = of.data;
+  if (!definition) return null;
+  if (definition.delayed) return html`<${Action} name=${t("undefer")} role="admin" of=${() => undeferAction(definition, of.again)} />`;
+  return html`<${Action} name=${t("defer")} role="admin" why=${definition.table ? undefined : t("defer.why.pattern")} of=${() => deferAction([definition], of.again)} />`;
+}
+
+function StateTab({ name, of }) {
   const x = status.value?.tables.find((y) => y.table === name);
   const checks = (status.value?.checks ?? []).filter((c) => c.group === `table ${name}` && c.status !== "ok");
   if (!x) return html`<p>${t("table.no_state")}</p>`;
@@ -47,6 +55,7 @@ function StateTab({ name }) {
     <p class="row">
       ${!x.pending && html`<${Action} name=${t("build.create")} role="operator" primary of=${() => buildAction(x)} />`}
       <${Action} name=${t("verify.start")} role="operator" of=${() => verifyAction(x.table)} />
+      <${Defer} of=${of} />
       <a href=${link(["trace"], { table: x.table })}>${t("nav.trace")}</a>
       <a href=${link(["versions", x.index])}>${t("nav.versions")}</a>
       <${Action} name=${t("table.delete")} role="admin" danger of=${() => deleteAction(x)} />
@@ -98,6 +107,6 @@ export function TableScreen({ parts }) {
     <${Tabs} of=${TABS.map((id) => [id, t(`table.tab.${id}`)])} now=${tab} to=${(id) => link(["tables", name], { ...route.value.query, tab: id })} />
     ${x?.pending && html`<div class="empty"><p class="row"><strong>▲ ${t("table.pending")}</strong>
       <${Action} name=${t("build.create")} role="operator" primary of=${() => buildAction(x)} /></p></div>`}
-    ${tab === "state" && html`<${StateTab} name=${name} />`}
+    ${tab === "state" && html`<${StateTab} name=${name} of=${of} />`}
     <${Loaded} of=${of} show=${() => html`<${Definition} of=${of} name=${name} all=${all.data?.items ?? []} again=${of.again} tab=${tab} />`} />`;
 }

@@ -16,6 +16,7 @@ const { link } = await import('../../web/ui/src/route.js');
 const { traceOf } = await import('../../web/ui/src/palette.js');
 const { relationOf } = await import('../../web/ui/src/definition/relations.js');
 const { familyOf } = await import('../../web/ui/src/definition/join.js');
+const { databasesOf } = await import('../../web/ui/src/definition/pattern.js');
 const { deferred } = await import('../../web/ui/src/definition/defer.js');
 const { sourceOf } = await import('../../web/ui/src/definition/source.js');
 const { columnOf, entriesOf, hasRest, isKey, linesOf, withAll, withFields, withKey, withLater, withMember, withShown } = await import('../../web/ui/src/definition/entries.js');
@@ -229,6 +230,13 @@ test('what two people changed of a definition is in it, and of what both changed
   assert.deepEqual(merged(base, theirs, mine), { table: 's.t', filter: 'a = 2', columns: ['a', 'c'], index: 'i', pipeline: 'p' });
   assert.deepEqual(merged(base, base, mine), mine);
   assert.deepEqual(merged(base, theirs, base), theirs);
+});
+
+test('a pattern belongs to the databases that it matches, as the daemon splits it', () => {
+  const known = ['shop', 'shop_1', 'shop_2', 'crm'];
+  for (const [name, databases] of [['shop.orders', ['shop']], ['gone.orders', ['gone']], ['shop_1\\.orders_[0-9]+', ['shop_1']], ['shop_[0-9]+\\.o.*', ['shop_1', 'shop_2']],
+    ['shop.orders_[0-9]+', ['shop']], ['orders_[0-9]+', known], ['(shop|crm)\\.o', ['shop', 'crm']], ['shop.*', known], ['(', known], ['(\\.a', []], ['shop.a$b', ['shop']]])
+    assert.deepEqual(databasesOf(name, known), databases, name);
 });
 
 test('a table is marked as delayed, or not, and keeps all else', () => {

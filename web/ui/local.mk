@@ -30,6 +30,7 @@ page_sources = \
 	%D%/src/definition/join.js \
 	%D%/src/definition/members.js \
 	%D%/src/definition/merge.js \
+	%D%/src/definition/pattern.js \
 	%D%/src/definition/relations.js \
 	%D%/src/definition/settings.js \
 	%D%/src/definition/source.js \

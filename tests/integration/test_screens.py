@@ -18,8 +18,8 @@ LANGUAGES = {"en": "Overview", "zh": "概览", "ru": "Обзор"}
 THEMES = ("light", "dark")
 WIDTHS = (1280, 400)
 SCREENS = ("overview", "topics", "topics/{schema}", "databases", "tables", "tables/{schema}.orders?tab=state", "tables/{schema}.orders?tab=columns",
-           "tables/{schema}.orders?tab=relations", "tables/{schema}.orders?tab=document&key=1", "tables/{schema}.orders?tab=text", "versions",
-           "versions/{schema}-orders", "jobs", "delivery", "delivery?tab=statistics", "delivery?tab=settings", "cluster", "delayed", "words", "letters",
+           "tables/{schema}.orders?tab=relations", "tables/{schema}.orders?tab=document&key=1", "tables/{schema}.orders?tab=settings", "tables/{schema}.orders?tab=text",
+           "versions", "versions/{schema}-orders", "jobs", "delivery", "delivery?tab=statistics", "delivery?tab=settings", "cluster", "delayed", "words", "letters",
            "verify", "trace?table={schema}.orders&key=1", "doctor", "activity", "activity?tab=audit", "settings", "settings?tab=users",
            "settings?tab=tokens", "settings?tab=config", "settings?tab=about")
 

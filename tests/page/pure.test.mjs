@@ -15,8 +15,13 @@ const { visible } = await import('../../web/ui/src/html.js');
 const { link } = await import('../../web/ui/src/route.js');
 const { traceOf } = await import('../../web/ui/src/palette.js');
 const { relationOf } = await import('../../web/ui/src/definition/relations.js');
+const { familyOf } = await import('../../web/ui/src/definition/join.js');
+const { databasesOf } = await import('../../web/ui/src/definition/pattern.js');
+const { deferred } = await import('../../web/ui/src/definition/defer.js');
 const { sourceOf } = await import('../../web/ui/src/definition/source.js');
-const { columnOf, shortColumn } = await import('../../web/ui/src/definition/draft.js');
+const { columnOf, entriesOf, hasRest, isKey, linesOf, withAll, withFields, withKey, withLater, withMember, withShown } = await import('../../web/ui/src/definition/entries.js');
+const { differing, merged } = await import('../../web/ui/src/definition/merge.js');
+const { same } = await import('../../web/ui/src/definition/draft.js');
 const { kindOfReason, partOfKind } = await import('../../web/ui/src/screens/letters.js');
 const { checkLink } = await import('../../web/ui/src/checks.js');
 const { notJudged } = await import('../../web/ui/src/verify/kinds.js');
@@ -77,6 +82,32 @@ test('an edited relation keeps what the dialog does not show', () => {
   });
 });
 
+test('members of a relation that nobody has changed stay, also those that are lists or say the default', () => {
+  const before = { table: 's.t', from: ['a,b', 'c'], to: 'b', many: true, distinct: false, refresh: 'parent', through: { table: 's.l', from: 'x', to: 'y' }, columns: [] };
+  const shown = { from: 'a,b, c', many: true, distinct: false, refresh: 'parent', 'through.table': 's.l', 'through.from': 'x', 'through.to': 'y', columns: '', values: '', max_depth: '' };
+  assert.equal(relationOf(before, shown), before);
+  const after = relationOf(before, { ...shown, refresh: 'area', distinct: true, values: 'v', max_depth: '2', 'through.from': 'x, z' });
+  assert.deepEqual(after, { ...before, refresh: 'area', distinct: true, values: 'v', max_depth: 2, through: { table: 's.l', from: ['x', 'z'], to: 'y' } });
+  assert.deepEqual(relationOf(after, { ...shown, columns: '', 'through.table': '', 'through.from': '', 'through.to': '', refresh: '' }).through, undefined);
+});
+
+test('columns of a relation that are left out stay so, and the second entry of a column is its own', () => {
+  const before = { columns: [{ name: 'a', as: 'x' }, { name: 'a', as: 'y' }, { name: 's', skip: true }, '*'] };
+  const of = (columns) => relationOf(before, { columns }).columns;
+  assert.deepEqual(of('a, a, *, b'), [before.columns[0], before.columns[1], '*', 'b', before.columns[2]]);
+  assert.deepEqual(of(''), ['*', before.columns[2]]);
+  assert.deepEqual(of('s'), [{ name: 's' }]);
+});
+
+test('parents and children are a tree, and a ring is not followed', () => {
+  const table = (name, parent, index = 'i') => ({ table: `s.${name}`, index, join: { name, ...(parent ? { parent: `s.${parent}` } : {}) } });
+  const names = (list) => list.map((x) => `${x.isLost ? '?' : ''}${x.table.join.name}(${names(x.children)})`).join(' ');
+  const draft = table('remark', 'answer');
+  assert.equal(names(familyOf(draft, [table('answer', 'question'), table('question'), table('other', undefined, 'o'), { table: 's.x', index: 'i' }, table('remark')])), 'question(answer(remark()))');
+  assert.equal(names(familyOf(draft, [table('answer', 'remark')])), '?answer(remark())');
+  assert.equal(names(familyOf(draft, [])), '?remark()');
+});
+
 test('an edited topic keeps its other members and loses what was emptied', () => {
   const fields = ['address', 'user', 'password_file', 'password_env', 'tls', 'server_public_key_file', 'group', 'start', 'time_zone', 'day_zone', 'zero_date', 'on_gap', 'server_id', 'description'];
   const values = { ...Object.fromEntries(fields.map((f) => [f, ''])), address: 'db:3306', user: 'm', tls: '{"verify":false}', server_id: '7' };
@@ -85,9 +116,136 @@ test('an edited topic keeps its other members and loses what was emptied', () =>
   });
 });
 
-test('a column is written as briefly as people write it', () => {
-  assert.equal(shortColumn(columnOf('id')), 'id');
-  assert.deepEqual(shortColumn({ name: 'a', as: '', keyword: false, type: 'text' }), { name: 'a', type: 'text' });
+const serverColumns = (...names) => names.map((name) => ({ name, type: 'keyword', column_type: 'varchar(9)', invisible: name.startsWith('hidden') }));
+const lineOf = (server, definition, name) => linesOf(server, definition).find((l) => l.name === name);
+
+test('an edit of one column keeps `*`, what is skipped, defaults and constants', () => {
+  const columns = ['*', { name: 'name', default: '' }, { name: 'flag', type: 'boolean', default: false }, { name: 'secret', skip: true }, { name: 'kind', value: '' }];
+  const server = serverColumns('id', 'name', 'flag', 'secret', 'title');
+  const before = { table: 's.t', columns };
+  assert.deepEqual(withMember(before, lineOf(server, before, 'title'), 'type', 'text').columns, [...columns.slice(0, 4), { name: 'title', type: 'text' }, columns[4]]);
+  assert.deepEqual(withMember(before, lineOf(server, before, 'flag'), 'as', 'f').columns[2], { name: 'flag', type: 'boolean', default: false, as: 'f' });
+  assert.deepEqual(linesOf(server, before).map((l) => `${l.name} ${l.on}`), ['id true', 'name true', 'flag true', 'secret false', 'title true', 'kind true']);
+  assert.equal(withAll(server, before), before);
+});
+
+test('a definition of all columns stays one of all columns, and a list stays a list', () => {
+  const server = serverColumns('id', 'title', 'secret');
+  const all = { table: 's.t' };
+  const edited = withMember(all, lineOf(server, all, 'title'), 'type', 'text');
+  assert.deepEqual(edited.columns, ['*', { name: 'title', type: 'text' }]);
+  assert.deepEqual(withMember(edited, lineOf(server, edited, 'title'), 'type', ''), all);
+  const hidden = withShown(all, lineOf(server, all, 'secret'), false);
+  assert.deepEqual(hidden.columns, ['*', { name: 'secret', skip: true }]);
+  assert.deepEqual(withShown(hidden, lineOf(server, hidden, 'secret'), true), all);
+  const list = { columns: ['id', { name: 'secret', skip: true, type: 'text' }] };
+  assert.deepEqual(withAll(server, list).columns, ['id', 'title', { name: 'secret', skip: true, type: 'text' }]);
+  assert.deepEqual(withLater(server, all, false).columns, ['id', 'title', 'secret']);
+  assert.deepEqual(withLater(server, list, true).columns, [...list.columns, '*']);
+});
+
+test('what no server has goes when it is not shown, and the second entry of a column is a line of its own', () => {
+  const server = serverColumns('id', 'hidden');
+  const before = { columns: ['ID', { name: 'id', as: 'key' }, { name: 'gone', type: 'text' }, { name: 'kind', value: 1 }] };
+  assert.deepEqual(linesOf(server, before).map((l) => [l.name, l.at, l.on]), [['ID', 0, true], ['id', 1, true], ['hidden', null, false], ['gone', 2, true], ['kind', 3, true]]);
+  assert.deepEqual(withShown(before, linesOf(server, before)[3], false).columns, before.columns.filter((_, i) => i !== 2));
+  assert.deepEqual(withShown({}, lineOf(server, {}, 'hidden'), true).columns, ['*', 'hidden']);
+});
+
+/* Entries and definitions as people write them, with members that no editor knows. */
+const randomEntry = (name) => {
+  const members = { as: 'x', type: pick(['text', 'long']), default: pick(['', false, 0, null, 'n']), skip: pick([true, false]), value: pick(['', 1, false]), keyword: pick([true, false]), copy_to: [], transform: [{ kind: 'trim' }], later: { a: '' } };
+  const some = Object.entries(members).filter(() => random(4) === 0);
+  return some.length === 0 && random(3) > 0 ? name : { name, ...Object.fromEntries(some) };
+};
+
+test('an edit of one column leaves every other entry, every other member and their order as they are', () => {
+  const names = ['id', 'name', 'flag', 'hidden', 'secret', 'note'];
+  for (let i = 0; i < 5000; i++) {
+    const server = serverColumns(...names.filter(() => random(3) > 0));
+    const list = [...names.filter(() => random(2)).map(randomEntry), ...(random(2) ? [randomEntry('made')] : [])];
+    if (random(2)) list.splice(random(list.length + 1), 0, '*');
+    const before = { table: 's.t', filter: '', ...(random(4) ? { columns: list } : {}), delayed: false };
+    const copy = structuredClone(before);
+    const line = pick(linesOf(server, before));
+    if (!line) continue;
+    const [member, value] = pick([['as', 'z'], ['as', ''], ['type', 'date'], ['keyword', false], ['keyword', true], ['analyzer', 'ik_smart'], ['skip', undefined]]);
+    const after = random(3) ? withMember(before, line, member, value) : withShown(before, line, !line.on);
+    assert.deepEqual(before, copy);
+    const others = (d, own) => entriesOf(d).filter((e) => !own(String(columnOf(e).name)));
+    const isLine = (name) => name === line.name;
+    assert.deepEqual(others(after, isLine), others(before, isLine));
+    assert.equal(hasRest(after), hasRest(before));
+    assert.deepEqual({ ...after, columns: 0 }, { ...before, columns: 0 });
+    const mine = entriesOf(after).map(columnOf).find((c) => isLine(c.name));
+    const written = new Set([member, 'skip']);
+    if (mine && line.at !== null) for (const name of [...Object.keys(line.mine), ...Object.keys(mine)]) if (!written.has(name)) assert.deepEqual(mine[name], line.mine[name]);
+    if (!mine) assert.ok(Object.keys(line.mine).every((name) => name === 'name' || written.has(name)) || !line.server || 'value' in line.mine);
+  }
+});
+
+test('a column that is left out and shown again is as it was', () => {
+  const names = ['id', 'name', 'flag', 'secret'];
+  for (let i = 0; i < 3000; i++) {
+    const server = serverColumns(...names);
+    const list = names.filter(() => random(2)).map(randomEntry);
+    if (random(2)) list.splice(random(list.length + 1), 0, '*');
+    const before = random(4) ? { columns: list } : {};
+    const line = pick(linesOf(server, before).filter((l) => l.on && !('value' in l.mine) && l.mine.skip === undefined));
+    if (!line) continue;
+    const hidden = withShown(before, line, false);
+    assert.equal(lineOf(server, hidden, line.name).on, false);
+    const again = withShown(hidden, lineOf(server, hidden, line.name), true);
+    assert.deepEqual(linesOf(server, again).map((l) => [l.name, l.mine, l.on]), linesOf(server, before).map((l) => [l.name, l.mine, l.on]));
+  }
+});
+
+test('the key of a definition is the server\'s unless it says another one', () => {
+  const both = withKey(['id'], { table: 's.t' }, 'shop', true);
+  assert.deepEqual(both, { table: 's.t', key: ['id', 'shop'] });
+  assert.deepEqual(withKey(['id'], both, 'ID', false), { table: 's.t', key: 'shop' });
+  assert.deepEqual(withKey(['id'], both, 'shop', false), { table: 's.t' });
+  assert.ok(isKey(['id'], { key: 'Shop' }, 'shop') && !isKey(['id'], { key: 'shop' }, 'id') && isKey(['id'], {}, 'id'));
+});
+
+test('a dialog writes the members of a column that somebody has changed', () => {
+  const fields = [{ id: 'default', kind: 'json' }, { id: 'copy_to', kind: 'texts' }, { id: 'transform', kind: 'json' }];
+  const before = { columns: ['*', { name: 'a', default: '', copy_to: ['x,y'] }] };
+  const line = linesOf(serverColumns('a'), before)[0];
+  assert.equal(withFields(before, line, fields, { default: '""', copy_to: 'x,y', transform: '' }), before);
+  assert.deepEqual(withFields(before, line, fields, { default: '0', copy_to: 'x, z', transform: '[{"kind":"trim"}]' }).columns[1], { name: 'a', default: 0, copy_to: ['x', 'z'], transform: [{ kind: 'trim' }] });
+  assert.throws(() => withFields(before, line, fields, { default: 'none' }));
+});
+
+test('the order of members makes no difference to whether a definition is changed', () => {
+  assert.ok(same({ a: 1, b: [{ c: '', d: parseExact('1.50') }] }, { b: [{ d: parseExact('1.50'), c: '' }], a: 1 }));
+  assert.ok(!same({ a: parseExact('1.5') }, { a: parseExact('1.50') }));
+  assert.ok(!same(['a', 'b'], ['b', 'a']));
+});
+
+test('what two people changed of a definition is in it, and of what both changed the own value', () => {
+  const base = { table: 's.t', filter: 'a = 1', key: ['id'], columns: ['a'], delayed: true };
+  const theirs = { table: 's.t', filter: 'a = 2', key: ['id'], columns: ['a', 'b'], index: 'i' };
+  const mine = { table: 's.t', filter: 'a = 1', columns: ['a', 'c'], delayed: true, pipeline: 'p' };
+  assert.deepEqual(differing(base, theirs), ['filter', 'columns', 'delayed', 'index']);
+  assert.deepEqual(merged(base, theirs, mine), { table: 's.t', filter: 'a = 2', columns: ['a', 'c'], index: 'i', pipeline: 'p' });
+  assert.deepEqual(merged(base, base, mine), mine);
+  assert.deepEqual(merged(base, theirs, base), theirs);
+});
+
+test('a pattern belongs to the databases that it matches, as the daemon splits it', () => {
+  const known = ['shop', 'shop_1', 'shop_2', 'crm'];
+  for (const [name, databases] of [['shop.orders', ['shop']], ['gone.orders', ['gone']], ['shop_1\\.orders_[0-9]+', ['shop_1']], ['shop_[0-9]+\\.o.*', ['shop_1', 'shop_2']],
+    ['shop.orders_[0-9]+', ['shop']], ['orders_[0-9]+', known], ['(shop|crm)\\.o', ['shop', 'crm']], ['shop.*', known], ['(', known], ['(\\.a', []], ['shop.a$b', ['shop']]])
+    assert.deepEqual(databasesOf(name, known), databases, name);
+});
+
+test('a table is marked as delayed, or not, and keeps all else', () => {
+  const before = { table: 's.t', filter: '', columns: ['*', { name: 'a', default: false }] };
+  const top = [{ table: 's.u' }];
+  assert.deepEqual(deferred(before, true), { ...before, delayed: true });
+  assert.deepEqual(deferred({ ...before, delayed: true, top_relations: top }, false, true), before);
+  assert.deepEqual(deferred({ ...before, delayed: true, top_relations: top }, false, false), { ...before, top_relations: top });
 });
 
 test('reasons that differ in values only are one kind', () => {

@@ -23,11 +23,19 @@ page_sources = \
 	%D%/src/definition/add_table.js \
 	%D%/src/definition/changes.js \
 	%D%/src/definition/columns.js \
+	%D%/src/definition/defer.js \
 	%D%/src/definition/document.js \
 	%D%/src/definition/draft.js \
+	%D%/src/definition/entries.js \
+	%D%/src/definition/join.js \
+	%D%/src/definition/members.js \
+	%D%/src/definition/merge.js \
+	%D%/src/definition/pattern.js \
 	%D%/src/definition/relations.js \
+	%D%/src/definition/settings.js \
 	%D%/src/definition/source.js \
 	%D%/src/definition/text.js \
+	%D%/src/definition/unsaved.js \
 	%D%/src/delayed/runs.js \
 	%D%/src/delayed/snapshots.js \
 	%D%/src/delayed/tables.js \

@@ -7,12 +7,12 @@ import { t } from "../text.js";
 import { link } from "../route.js";
 import { may } from "../session.js";
 import { act } from "../action.js";
-import { columnOf } from "./draft.js";
+import { columnOf } from "./entries.js";
+import { fieldOf, shownOf, valueOf, withField } from "./members.js";
+import { JoinTree } from "./join.js";
 import { status } from "../stream.js";
 
-const list = (v) => (Array.isArray(v) ? v.join(", ") : (v ?? ""));
-const words = (v) => v.split(",").map((x) => x.trim()).filter(Boolean);
-const oneOrMore = (v) => (words(v).length > 1 ? words(v) : (words(v)[0] ?? ""));
+const list = (v) => shownOf("texts", v);
 
 const kindOf = (r) => (r.flattened ? "flattened" : r.nested ? "nested" : "object");
 
@@ -33,36 +33,71 @@ function facts(r) {
   ].filter(Boolean);
 }
 
+const MEMBERS = [
+  { id: "table", kind: "text", required: true },
+  { id: "from", kind: "texts", required: true, help: true },
+  { id: "to", kind: "texts", required: true },
+  { id: "as", kind: "text", help: true },
+  { id: "many", kind: "flag" },
+  { id: "nested", kind: "flag", help: true },
+];
+const FURTHER = [
+  { id: "where", kind: "text" },
+  { id: "order_by", kind: "text" },
+  { id: "limit", kind: "count" },
+];
+const SELDOM = [
+  { id: "refresh", kind: "choice", help: true },
+  { id: "distinct", kind: "flag" },
+  { id: "values", kind: "text", help: true },
+  { id: "flattened", kind: "flag" },
+  { id: "max_depth", kind: "count", max: 10 },
+  { id: "through.table", kind: "text", help: true },
+  { id: "through.from", kind: "texts" },
+  { id: "through.to", kind: "texts" },
+];
+const ALL = [...MEMBERS, ...FURTHER, ...SELDOM];
+
+/* The texts of these names say what the tree shows. */
+const NAMES = { values: "values.name" };
+const field = (m, r, more) => fieldOf({ ...m, name: t(`relation.${NAMES[m.id] ?? m.id}`), help: m.help && t(`relation.${m.id}.help`), ...more }, r);
+
+const columnsShown = (r) => (r.columns ?? []).map(columnOf).filter((c) => c.skip !== true);
+const columnsText = (r) => columnsShown(r).map((c) => c.name).join(", ");
+
+const refreshes = (r) => [...new Set(["", "area", "none", r.refresh ?? ""])].map((v) => [v, t(`relation.refresh.${v || "parent"}`)]);
+
 const FIELDS = (r) => [
-  { id: "table", name: t("relation.table"), value: r.table ?? "", required: true },
-  { id: "from", name: t("relation.from"), value: list(r.from), required: true, help: t("relation.from.help") },
-  { id: "to", name: t("relation.to"), value: list(r.to), required: true },
-  { id: "as", name: t("relation.as"), value: r.as ?? "", help: t("relation.as.help") },
-  { id: "many", name: t("relation.many"), type: "checkbox", value: r.many === true },
-  { id: "nested", name: t("relation.nested"), type: "checkbox", value: r.nested === true, help: t("relation.nested.help") },
-  { id: "columns", name: t("relation.columns"), value: (r.columns ?? []).map((c) => columnOf(c).name ?? columnOf(c).as).join(", "), help: t("relation.columns.help") },
-  { id: "where", name: t("relation.where"), value: r.where ?? "" },
-  { id: "order_by", name: t("relation.order_by"), value: r.order_by ?? "" },
-  { id: "limit", name: t("relation.limit"), type: "number", min: 1, value: r.limit ?? "" },
+  ...MEMBERS.map((m) => field(m, r)),
+  { id: "columns", name: t("relation.columns"), value: columnsText(r), help: t("relation.columns.help") },
+  ...FURTHER.map((m) => field(m, r)),
+  { id: "more", name: t("relation.more"), type: "checkbox", value: SELDOM.some((m) => field(m, r).value) },
+  ...SELDOM.map((m) => field(m, r, { when: (v) => v.more, options: m.kind === "choice" ? refreshes(r) : undefined })),
 ];
 
-/* The relation that the fields describe; members that the dialog does not show stay. */
-export function relationOf(before, v) {
-  const next = { ...before, table: v.table, from: oneOrMore(v.from), to: oneOrMore(v.to) };
-  const put = (name, value) => {
-    if (value === "" || value === false || value === undefined) delete next[name];
-    else next[name] = value;
+/* The named columns, each as it was; what is left out on purpose stays so. */
+function columnsOf(before, typed) {
+  const wanted = [valueOf("texts", typed) ?? []].flat();
+  const left = [...(before.columns ?? [])];
+  const take = (name) => {
+    const at = left.findIndex((c) => columnOf(c).name === name);
+    const { skip, ...column } = at < 0 ? { name } : columnOf(left[at]);
+    const [same] = at < 0 ? [name] : left.splice(at, 1);
+    return skip === true ? column : same;
   };
-  put("as", v.as);
-  put("many", v.many);
-  put("nested", v.nested);
-  put("where", v.where);
-  put("order_by", v.order_by);
-  put("limit", v.limit === "" ? "" : Number(v.limit));
-  const wanted = words(v.columns);
-  const kept = (before.columns ?? []).map(columnOf);
-  put("columns", wanted.length ? wanted.map((name) => (before.columns ?? [])[kept.findIndex((c) => (c.name ?? c.as) === name)] ?? name) : "");
-  return next;
+  const taken = wanted.map(take);
+  const skipped = left.filter((c) => columnOf(c).skip === true);
+  if (taken.length > 0) return [...taken, ...skipped];
+  return skipped.length > 0 ? ["*", ...skipped] : undefined;
+}
+
+/* The relation that the fields describe; members that nobody has changed stay as they are. */
+export function relationOf(before, v) {
+  const next = ALL.reduce((r, m) => withField(r, m, v[m.id]), before);
+  if (v.columns === columnsText(before)) return next;
+  const { columns: _, ...others } = next;
+  const columns = columnsOf(before, v.columns);
+  return columns ? { ...next, columns } : others;
 }
 
 function edit(before, title, then) {
@@ -110,13 +145,12 @@ export function Relations({ draft, set, all }) {
     set(changed);
   };
   const parents = all.filter((x) => x.table !== draft.table && shows(x.relations, draft.table));
-  const join = draft.join;
   return html`<p class="row">
       <button type="button" disabled=${!admin} onClick=${() => edit({}, t("relation.add"), (r) => setAll([...relations, r]))}>${t("relation.add")}</button></p>
     ${relations.length === 0 ? html`<p>${t("relation.none")}</p>` : html`<ul class="tree">${relations.map(
       (r, i) => html`<${Branch} of=${r} key=${i} admin=${admin} set=${(next) => setAll(replaced(relations, i, next))} />`,
     )}</ul>`}
-    ${join && html`<h2>${t("relation.join")}</h2><p><code>${JSON.stringify(join)}</code></p>`}
+    ${draft.join && html`<${JoinTree} of=${draft} all=${all} />`}
     <h2>${t("relation.shown_in")}</h2>
     ${parents.length === 0 ? html`<p class="soft">${t("relation.shown_nowhere")}</p>` : html`<ul>${parents.map(
       (x) => html`<li><a href=${link(["tables", x.table])}>${x.table}</a>${" "}

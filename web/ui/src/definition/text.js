@@ -6,22 +6,24 @@ import { may } from "../session.js";
 import { parseExact, text } from "../exact.js";
 
 export function TextEditor({ draft }) {
-  /* What is typed while it is no JSON; else the text is the draft's own. */
-  const [typed, setTyped] = useState(null);
+  /* The text as it was typed, while it says what the draft has. */
+  const [last, setLast] = useState({ text: "", of: null });
   const admin = may("admin");
+  const typed = draft.typed("text");
   const change = (value) => {
-    setTyped(value);
     try {
       const next = parseExact(value);
       if (next === null || typeof next !== "object" || Array.isArray(next)) throw new Error("{ }");
       draft.set(next);
-      draft.setWrong("");
+      draft.setTyped("text", value, "");
+      setLast({ text: value, of: text(next) });
     } catch (e) {
-      draft.setWrong(e.message);
+      draft.setTyped("text", value, e.message);
     }
   };
-  const shown = draft.wrong || (typed !== null && draft.isChanged) ? (typed ?? text(draft.now)) : text(draft.now);
+  const own = text(draft.now);
+  const shown = typed?.text ?? (last.of === own ? last.text : own);
   return html`<p class="soft">${t("definition.text")}</p>
     <textarea rows="28" aria-label=${t("table.tab.text")} spellcheck="false" readOnly=${!admin} value=${shown} onInput=${(e) => change(e.target.value)}></textarea>
-    ${draft.wrong && html`<p class="bad" role="alert">■ ${t("definition.not_json", { why: draft.wrong })}</p>`}`;
+    ${typed && html`<p class="bad" role="alert">■ ${t("definition.not_json", { why: typed.why })}</p>`}`;
 }

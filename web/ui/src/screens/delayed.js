@@ -21,5 +21,5 @@ export function Delayed() {
     ${tab === "snapshots"
       ? html`<${Snapshots} tables=${[...new Set([...names, ...(route.value.query.table ? [route.value.query.table] : [])])]} />`
       : html`<${Loaded} of=${both} show=${(data) =>
-          tab === "runs" ? html`<${DelayedRuns} of=${data} />` : html`<${DelayedTables} definitions=${definitions.data.items} runs=${data} />`} />`}`;
+          tab === "runs" ? html`<${DelayedRuns} of=${data} />` : html`<${DelayedTables} definitions=${definitions.data.items} runs=${data} again=${definitions.again} />`} />`}`;
 }

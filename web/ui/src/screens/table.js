@@ -7,17 +7,19 @@ import { status } from "../stream.js";
 import { useData } from "../data.js";
 import { path, post, remove } from "../api.js";
 import { number, rate, span } from "../format.js";
-import { Ago, Heading, Loaded, Problem, State, TableState, Tabs, Terms } from "../parts.js";
+import { Ago, Heading, Loaded, State, TableState, Tabs, Terms } from "../parts.js";
 import { Action } from "../action.js";
 import { buildAction, verifyAction } from "../actions/index.js";
-import { Changes } from "../definition/changes.js";
 import { Columns } from "../definition/columns.js";
+import { deferAction, undeferAction } from "../definition/defer.js";
 import { Document } from "../definition/document.js";
 import { Relations } from "../definition/relations.js";
+import { TableSettings } from "../definition/settings.js";
 import { TextEditor } from "../definition/text.js";
-import { store, useDraft } from "../definition/draft.js";
+import { Unsaved } from "../definition/unsaved.js";
+import { useDraft } from "../definition/draft.js";
 
-const TABS = ["state", "columns", "relations", "document", "text"];
+const TABS = ["state", "columns", "relations", "document", "settings", "text"];
 
 function stateTerms(x) {
   return [
@@ -36,7 +38,14 @@ function stateTerms(x) {
   ];
 }
 
-function StateTab({ name }) {
+function Defer({ of }) {
+  const definition = of.data;
+  if (!definition) return null;
+  if (definition.delayed) return html`<${Action} name=${t("undefer")} role="admin" of=${() => undeferAction(definition, of.again)} />`;
+  return html`<${Action} name=${t("defer")} role="admin" why=${definition.table ? undefined : t("defer.why.pattern")} of=${() => deferAction([definition], of.again)} />`;
+}
+
+function StateTab({ name, of }) {
   const x = status.value?.tables.find((y) => y.table === name);
   const checks = (status.value?.checks ?? []).filter((c) => c.group === `table ${name}` && c.status !== "ok");
   if (!x) return html`<p>${t("table.no_state")}</p>`;
@@ -46,6 +55,7 @@ function StateTab({ name }) {
     <p class="row">
       ${!x.pending && html`<${Action} name=${t("build.create")} role="operator" primary of=${() => buildAction(x)} />`}
       <${Action} name=${t("verify.start")} role="operator" of=${() => verifyAction(x.table)} />
+      <${Defer} of=${of} />
       <a href=${link(["trace"], { table: x.table })}>${t("nav.trace")}</a>
       <a href=${link(["versions", x.index])}>${t("nav.versions")}</a>
       <${Action} name=${t("table.delete")} role="admin" danger of=${() => deleteAction(x)} />
@@ -70,48 +80,14 @@ function deleteAction(x) {
   };
 }
 
-/* What is changed but not stored, and what to do with it. */
-function Unsaved({ draft, again }) {
-  const [problem, setProblem] = useState(null);
-  if (!draft.isChanged && !draft.wrong) return null;
-  const name = draft.now.table ?? draft.now.pattern;
-  const review = {
-    title: t("draft.store"),
-    role: "admin",
-    does: t("draft.store.does"),
-    line: `millrace apply ${name}.yaml`,
-    preview: () => store(draft.now, draft.etag, true),
-    show: (answer) => html`<${Changes} of=${answer} />`,
-    run: () => store(draft.now, draft.etag, false),
-    done: (answer) => (answer.items.some((i) => i.needs_build) ? t("draft.stored_needs_build") : t("draft.stored")),
-    after: () => {
-      draft.discard();
-      setProblem(null);
-      again();
-    },
-  };
-  const check = async () => {
-    try {
-      await store(draft.now, draft.etag, true);
-      setProblem(null);
-    } catch (p) {
-      setProblem(p);
-    }
-  };
-  return html`<div class="empty"><p class="row"><strong>▲ ${t("draft.unsaved")}</strong>
-      <${Action} name=${t("draft.review")} role="admin" primary why=${draft.wrong || undefined} of=${review} />
-      <button type="button" disabled=${draft.wrong !== ""} onClick=${check}>${t("draft.check")}</button>
-      <button type="button" onClick=${draft.discard}>${t("draft.discard")}</button></p>
-    ${problem && html`<${Problem} of=${problem} />`}</div>`;
-}
-
-function Definition({ of, all, again, tab }) {
-  const draft = useDraft(of.data, of.etag);
+function Definition({ of, name, all, again, tab }) {
+  const draft = useDraft(name, of.data, of.etag);
   const [example, setExample] = useState(route.value.query.key ?? "");
-  return html`<${Unsaved} draft=${draft} again=${again} />
+  return html`<${Unsaved} draft=${draft} name=${name} again=${again} />
     ${tab === "columns" && html`<${Columns} draft=${draft.now} set=${draft.set} />`}
     ${tab === "relations" && html`<${Relations} draft=${draft.now} set=${draft.set} all=${all} />`}
     ${tab === "document" && html`<${Document} draft=${draft} example=${example} setExample=${setExample} />`}
+    ${tab === "settings" && html`<${TableSettings} draft=${draft} />`}
     ${tab === "text" && html`<${TextEditor} draft=${draft} />`}`;
 }
 
@@ -131,6 +107,6 @@ export function TableScreen({ parts }) {
     <${Tabs} of=${TABS.map((id) => [id, t(`table.tab.${id}`)])} now=${tab} to=${(id) => link(["tables", name], { ...route.value.query, tab: id })} />
     ${x?.pending && html`<div class="empty"><p class="row"><strong>▲ ${t("table.pending")}</strong>
       <${Action} name=${t("build.create")} role="operator" primary of=${() => buildAction(x)} /></p></div>`}
-    ${tab === "state" && html`<${StateTab} name=${name} />`}
-    <${Loaded} of=${of} show=${() => html`<${Definition} of=${of} all=${all.data?.items ?? []} again=${of.again} tab=${tab} />`} />`;
+    ${tab === "state" && html`<${StateTab} name=${name} of=${of} />`}
+    <${Loaded} of=${of} show=${() => html`<${Definition} of=${of} name=${name} all=${all.data?.items ?? []} again=${of.again} tab=${tab} />`} />`;
 }

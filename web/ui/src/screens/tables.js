@@ -3,16 +3,17 @@ import { html } from "../html.js";
 import { t } from "../text.js";
 import { link, route } from "../route.js";
 import { status } from "../stream.js";
+import { useData } from "../data.js";
 import { number, rate, span } from "../format.js";
 import { Ago, Empty, Heading, Loaded, TableState } from "../parts.js";
 import { Action } from "../action.js";
 import { distinct, Filters, finds, Table } from "../table.js";
 import { addTable } from "../definition/add_table.js";
-
-const databaseOf = (x) => x.table.split(".")[0];
+import { isDrafted } from "../definition/draft.js";
+import { databasesOf } from "../definition/pattern.js";
 
 const COLUMNS = () => [
-  { id: "table", name: t("table.table"), value: (x) => x.table, cell: (x) => html`<a href=${link(["tables", x.table])}>${x.table}</a>` },
+  { id: "table", name: t("table.table"), value: (x) => x.table, cell: (x) => html`<a href=${link(["tables", x.table])}>${x.table}</a>${isDrafted(x.table) && html` <span class="warn">▲ ${t("draft.mark")}</span>`}` },
   {
     id: "index",
     name: t("table.index"),
@@ -35,18 +36,21 @@ const COLUMNS = () => [
 ];
 
 function Shown({ of }) {
+  const databases = useData("databases", { live: false });
+  const known = (databases.data?.items ?? []).map((d) => d.name);
+  const inDatabases = (x) => databasesOf(x.table, known);
   const q = route.value.query;
   const rows = of.tables.filter(
     (x) =>
       (!q.topic || x.topic === q.topic) &&
-      (!q.database || databaseOf(x) === q.database) &&
+      (!q.database || inDatabases(x).includes(q.database)) &&
       (!q.state || x.state === q.state) &&
       finds(q.find, x.table, x.index),
   );
   return html`<${Filters} of=${[
       { id: "find", name: t("filter.table_or_index") },
       { id: "topic", name: t("topic.topic"), options: distinct(of.tables.map((x) => x.topic)) },
-      { id: "database", name: t("table.database"), options: distinct(of.tables.map(databaseOf)) },
+      { id: "database", name: t("table.database"), options: distinct(of.tables.flatMap(inDatabases)) },
       { id: "state", name: t("column.state"), options: distinct(of.tables.map((x) => x.state)).map((s) => [s, t(`state.${s}`)]) },
     ]} />
     <${Table} caption=${t("nav.tables")} columns=${COLUMNS()} rows=${rows} id=${(x) => x.table}

@@ -111,6 +111,8 @@ static const struct route table[] = {
      "one token", &op_list},
     {METHOD_PUT, "/api/v1/tokens/{name}", ROLE_ADMIN, api_put_token, NULL, BODY, CONCERNS_NODE,
      0, "add a token for a script", &op_put_token},
+    {METHOD_PATCH, "/api/v1/tokens/{name}", ROLE_ADMIN, api_set_token, NULL, BODY,
+     CONCERNS_NODE, ANSWERS_BEFORE, "change the role or the end of a token", &op_set_token},
     {METHOD_DELETE, "/api/v1/tokens/{name}", ROLE_ADMIN, api_delete_token, NULL, 0,
      CONCERNS_NODE, 0, "remove a token", &op_delete_access},
 

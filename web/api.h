@@ -91,6 +91,7 @@ void api_columns(struct api_call *c);
 void api_put_user(struct api_call *c);
 void api_delete_user(struct api_call *c);
 void api_put_token(struct api_call *c);
+void api_set_token(struct api_call *c);
 void api_delete_token(struct api_call *c);
 void api_log_in(struct api_call *c);
 void api_log_out(struct api_call *c);

@@ -4,6 +4,7 @@
 
 #include "rebalance/access/access.h"
 #include "rebalance/access/first_admin.h"
+#include "rebalance/access/tokens.h"
 #include "src/access/role.h"
 #include "src/base/clock.h"
 #include "src/base/fix.h"
@@ -71,6 +72,23 @@ void api_put_token(struct api_call *c)
                     coordinator_add_token(c->api->coordinator, &t, &c->res->body, &err);
 
     answer(c, c->dry_run ? 200 : 201, ok, &err);
+    cJSON_Delete(body);
+}
+
+void api_set_token(struct api_call *c)
+{
+    struct token_change t = {.name = c->args[0], .dry_run = c->dry_run};
+    struct err err = {0};
+    cJSON *body = NULL;
+    const bool ok = body_parse(&body, c->req, c->op->members, &err) &&
+                    body_str(body, "role", &t.role, &err) &&
+                    body_uint(body, "days", &t.days, &err) &&
+                    body_bool(body, "sees_rows", &t.sees_rows, &err);
+
+    t.sets_days = ok && cJSON_HasObjectItem(body, "days");
+    t.sets_rows = ok && cJSON_HasObjectItem(body, "sees_rows");
+    answer(c, 200, ok && coordinator_set_token(c->api->coordinator, &t, &c->res->body, &err),
+           &err);
     cJSON_Delete(body);
 }
 

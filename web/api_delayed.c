@@ -88,7 +88,8 @@ static bool run(struct coordinator *co, const struct delayed_order *o, struct bu
                       : coordinator_delayed_run(co, o, json, err);
 }
 
-static void act(struct api_call *c, delayed_fn fn)
+/* status: of what was not only tried. */
+static void act(struct api_call *c, delayed_fn fn, int status)
 {
     uint64_t ids[DELAYED_IDS_MAX];
     struct delayed_order o = {.dry_run = c->dry_run};
@@ -98,16 +99,16 @@ static void act(struct api_call *c, delayed_fn fn)
                     delayed_order_read(body, ids, &o, &err) &&
                     fn(c->api->coordinator, &o, &c->res->body, &err);
 
-    answer(c, 200, ok, &err);
+    answer(c, o.dry_run ? 200 : status, ok, &err);
     cJSON_Delete(body);
 }
 
 void api_delayed_run(struct api_call *c)
 {
-    act(c, run);
+    act(c, run, 202);
 }
 
 void api_delayed_done(struct api_call *c)
 {
-    act(c, coordinator_delayed_done);
+    act(c, coordinator_delayed_done, 200);
 }

@@ -73,13 +73,36 @@ static bool ask_owner(const struct route *r, const struct api_call *c, struct st
 
 /* ---- what several topics have ---- */
 
-/* The same request about what one topic has.  Returns how much it met. */
-static uint64_t ask_of_topic(const struct route *r, const struct api_call *c, cJSON *body,
-                             const char *topic)
+/* What the owners have answered so far. */
+struct answer_sum {
+    uint64_t count;
+    bool has_jobs; /* the form has them */
+    struct json_writer jobs;
+};
+
+static void add_answer(struct answer_sum *sum, struct str answer)
+{
+    struct json_reader r;
+    struct str jobs, job;
+    uint64_t n = 0;
+
+    json_find_u64(answer, "/count", &n);
+    sum->count += n;
+    if (!json_find(answer, "/jobs", &jobs))
+        return;
+    sum->has_jobs = true;
+    json_reader_init(&r, jobs);
+    if (json_enter_array(&r))
+        while (json_next_element(&r) && json_read_raw(&r, &job))
+            json_write_raw(&sum->jobs, job);
+}
+
+/* The same request about what one topic has. */
+static void ask_of_topic(const struct route *r, const struct api_call *c, cJSON *body,
+                         const char *topic)
 {
     struct request req = *c->req;
     struct api_call part = *c;
-    uint64_t n = 0;
 
     cJSON_DeleteItemFromObject(body, "topic");
     cJSON_AddStringToObject(body, "topic", topic);
@@ -93,32 +116,45 @@ static uint64_t ask_of_topic(const struct route *r, const struct api_call *c, cJ
         !ask_owner(r, &part, str_from(topic)))
         r->handle(&part);
     cJSON_free(text);
-    json_find_u64(buf_str(&c->res->body), "/count", &n);
-    return n;
+}
+
+/* In the form of each answer. */
+static void put_sum(struct buf *body, const struct answer_sum *sum, bool dry_run)
+{
+    struct json_writer w = {.out = body};
+    struct buf schema = {0};
+
+    (void)json_find_text(buf_str(body), "/schema", &schema);
+    buf_clear(body);
+    json_open_object(&w);
+    json_put_string(&w, STR("schema"), buf_str(&schema));
+    json_put_u64(&w, STR("count"), sum->count);
+    if (sum->has_jobs)
+        json_put_raw(&w, STR("jobs"), buf_str(sum->jobs.out));
+    if (dry_run)
+        json_put_bool(&w, STR("dry_run"), true);
+    json_close_object(&w);
+    buf_free(&schema);
 }
 
 /* Ask for each topic, up to the first failure, and answer with the sum. */
 static void ask_for_each(const struct route *r, const struct api_call *c, cJSON *body,
                          const struct str *topics, size_t n)
 {
-    struct json_writer w = {.out = &c->res->body};
-    struct buf schema = {0};
-    uint64_t sum = 0;
+    struct buf jobs = {0};
+    struct answer_sum sum = {.jobs = {.out = &jobs}};
+    bool ok = true;
 
-    for (size_t i = 0; i < n; i++) {
-        sum += ask_of_topic(r, c, body, topics[i].ptr);
-        if (c->res->status >= 300)
-            return;
+    json_open_array(&sum.jobs);
+    for (size_t i = 0; ok && i < n; i++) {
+        ask_of_topic(r, c, body, topics[i].ptr);
+        ok = c->res->status < 300;
+        add_answer(&sum, buf_str(&c->res->body));
     }
-    (void)json_find_text(buf_str(&c->res->body), "/schema", &schema);
-    buf_clear(&c->res->body);
-    json_open_object(&w);
-    json_put_string(&w, STR("schema"), buf_str(&schema));
-    json_put_u64(&w, STR("count"), sum);
-    if (c->dry_run)
-        json_put_bool(&w, STR("dry_run"), true);
-    json_close_object(&w);
-    buf_free(&schema);
+    json_close_array(&sum.jobs);
+    if (ok)
+        put_sum(&c->res->body, &sum, c->dry_run);
+    buf_free(&jobs);
 }
 
 /* Returns false if no other node has any of these topics. */

@@ -3,11 +3,13 @@
 #include "web/routes.h"
 
 #include "rebalance/repeat/repeat.h"
+#include "src/format/json.h"
 #include "web/api_audit.h"
 #include "web/body.h"
 #include "web/list/list_page.h"
 #include "web/operation/operation.h"
 #include "web/pass_on.h"
+#include "web/revision.h"
 
 #include <cJSON.h>
 #include <stdio.h>
@@ -63,7 +65,7 @@ static const struct route table[] = {
      TAKES_KEY | IS_QUESTION, "check requirements as a job", &op_doctor_start},
 
     {METHOD_POST, "/api/v1/apply", ROLE_ADMIN, api_apply, NULL, FILES, CONCERNS_NODE,
-     ANSWERS_BEFORE, "store definitions", &op_apply},
+     ANSWERS_BEFORE | TAKES_KEY, "store definitions", &op_apply},
     {METHOD_GET, "/api/v1/export", ROLE_VIEWER, api_export, NULL, 0, CONCERNS_NODE, 0,
      "definitions as YAML", &op_export},
 
@@ -83,7 +85,7 @@ static const struct route table[] = {
      CONCERNS_TOPIC, MAY_REPEAT | OR_HERE, "end a pause, or retry a failed topic now",
      &op_topic_resume},
     {METHOD_POST, "/api/v1/topics/{name}/move", ROLE_OPERATOR, api_topic_move, NULL, BODY,
-     CONCERNS_NODE, 0, "let another node follow a topic", &op_topic_move},
+     CONCERNS_NODE, TAKES_KEY, "let another node follow a topic", &op_topic_move},
 
     {METHOD_GET, "/api/v1/me", ROLE_PAGE, api_me, NULL, 0, CONCERNS_NODE, 0,
      "who the caller is, and what role it has", &op_me},
@@ -109,6 +111,8 @@ static const struct route table[] = {
      "one token", &op_list},
     {METHOD_PUT, "/api/v1/tokens/{name}", ROLE_ADMIN, api_put_token, NULL, BODY, CONCERNS_NODE,
      0, "add a token for a script", &op_put_token},
+    {METHOD_PATCH, "/api/v1/tokens/{name}", ROLE_ADMIN, api_set_token, NULL, BODY,
+     CONCERNS_NODE, ANSWERS_BEFORE, "change the role or the end of a token", &op_set_token},
     {METHOD_DELETE, "/api/v1/tokens/{name}", ROLE_ADMIN, api_delete_token, NULL, 0,
      CONCERNS_NODE, 0, "remove a token", &op_delete_access},
 
@@ -119,11 +123,11 @@ static const struct route table[] = {
     {METHOD_DELETE, "/api/v1/nodes/{name}", ROLE_OPERATOR, api_node_forget, NULL, 0,
      CONCERNS_NODE, 0, "forget a node that does not come back", &op_node_forget},
     {METHOD_POST, "/api/v1/nodes/rebalance", ROLE_OPERATOR, api_node_rebalance, NULL, BODY,
-     CONCERNS_NODE, 0, "share the topics evenly", &op_node_change},
+     CONCERNS_NODE, TAKES_KEY, "share the topics evenly", &op_node_change},
     {METHOD_POST, "/api/v1/nodes/{name}/evacuate", ROLE_OPERATOR, api_node_evacuate, NULL, BODY,
-     CONCERNS_NODE, 0, "move a node's topics away, and give it none", &op_node_change},
+     CONCERNS_NODE, TAKES_KEY, "move a node's topics away, and give it none", &op_node_change},
     {METHOD_POST, "/api/v1/nodes/{name}/admit", ROLE_OPERATOR, api_node_admit, NULL, BODY,
-     CONCERNS_NODE, 0, "give an evacuated node topics again", &op_node_change},
+     CONCERNS_NODE, TAKES_KEY, "give an evacuated node topics again", &op_node_change},
     {METHOD_GET, "/api/v1/databases", ROLE_VIEWER, api_list, "database", 0, CONCERNS_NODE, 0,
      "the databases", &op_list_definitions},
     {METHOD_GET, "/api/v1/databases/{name}", ROLE_VIEWER, api_list, "database", 0,
@@ -168,7 +172,7 @@ static const struct route table[] = {
     {METHOD_PATCH, "/api/v1/tables/{name}/index", ROLE_OPERATOR, api_index_set, NULL, BODY,
      CONCERNS_TABLE, MAY_REPEAT, "change a running build", &op_index_set},
     {METHOD_POST, "/api/v1/tables/{name}/index/cutover", ROLE_OPERATOR, api_index_cutover, NULL,
-     BODY, CONCERNS_TABLE, 0, "publish a waiting version", &op_index_cutover},
+     BODY, CONCERNS_TABLE, TAKES_KEY, "publish a waiting version", &op_index_cutover},
     {METHOD_POST, "/api/v1/tables/{name}/index/pause", ROLE_OPERATOR, api_index_pause, NULL,
      BODY, CONCERNS_TABLE, MAY_REPEAT | OR_HERE, "write nothing to an index", &op_index_pause},
     {METHOD_POST, "/api/v1/tables/{name}/index/resume", ROLE_OPERATOR, api_index_resume, NULL,
@@ -484,6 +488,15 @@ static void cut_target(struct str raw, struct repeat_key *k)
     k->query = (struct str){raw.ptr + k->path.len, raw.len - k->path.len};
 }
 
+/* The header of the first answer, which had it in its body, too. */
+static void tell_revision_again(const struct route *r, struct response *res)
+{
+    uint64_t revision;
+
+    if (r->op->tells_revision && json_find_u64(buf_str(&res->body), "/revision", &revision))
+        revision_tell(res, revision);
+}
+
 /* Returns false if the request has its answer: the one of the first time, or a refusal. */
 static bool begin_once(const struct route *r, const struct api_call *c, struct repeated *once)
 {
@@ -508,6 +521,7 @@ static bool begin_once(const struct route *r, const struct api_call *c, struct r
     } else if (!once->is_first) {
         res->type = res->status >= 400 ? "application/problem+json" : res->type;
         response_add_header(res, "Idempotency-Replayed", "true");
+        tell_revision_again(r, res);
     }
     return once->is_first;
 }

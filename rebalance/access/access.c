@@ -10,10 +10,6 @@
 #include "src/base/clock.h"
 #include "src/base/log.h"
 
-#include <inttypes.h>
-
-#define DAY_MS INT64_C(86400000)
-
 /* ---- who asks ---- */
 
 static struct str name_who(struct arena *a, const struct access_token *t)
@@ -71,13 +67,6 @@ bool coordinator_has_admin(struct coordinator *co)
     return has;
 }
 
-static bool read_role(enum access_role *out, struct str name, struct err *err)
-{
-    return role_parse(out, name) ||
-           refuse(err, 400, "there is no role %" STR_FMT "; fix: viewer, operator or admin",
-                  STR_ARG(name));
-}
-
 /* ---- users ---- */
 
 static void answer_user(struct buf *json, const struct account *u, const struct account *before,
@@ -123,7 +112,7 @@ static bool merge(struct account *u, const struct user_change *change,
     }
     if (change->sets_rows)
         u->may_see_rows = change->sees_rows;
-    return change->role.len == 0 || read_role(&u->role, change->role, err);
+    return change->role.len == 0 || access_read_role(&u->role, change->role, err);
 }
 
 /* Refuse what makes no sense whoever is there. */
@@ -135,7 +124,7 @@ static bool check_change(const struct user_change *change, struct err *err)
         return false;
     if (change->is_new && (change->role.len == 0 || change->password.len == 0))
         return refuse(err, 422, "a new user needs a role and a password");
-    return change->role.len == 0 || read_role(&ignored, change->role, err);
+    return change->role.len == 0 || access_read_role(&ignored, change->role, err);
 }
 
 static bool put_user(struct coordinator *co, const struct user_change *change, struct str hash,
@@ -169,20 +158,6 @@ bool coordinator_put_user(struct coordinator *co, const struct user_change *chan
     return ok;
 }
 
-static void answer_deleted(struct buf *json, const char *kind, struct str name, bool dry_run)
-{
-    struct json_writer w = {.out = json};
-
-    json_open_object(&w);
-    json_put_cstr(&w, STR("schema"), "millrace/delete/1");
-    json_put_cstr(&w, STR("kind"), kind);
-    json_put_string(&w, STR("name"), name);
-    json_put_raw(&w, STR("retired"), STR("[]"));
-    if (dry_run)
-        json_put_bool(&w, STR("dry_run"), true);
-    json_close_object(&w);
-}
-
 bool coordinator_delete_user(struct coordinator *co, struct str name, bool dry_run,
                              struct buf *json, struct err *err)
 {
@@ -201,78 +176,6 @@ bool coordinator_delete_user(struct coordinator *co, struct str name, bool dry_r
             ok = access_token_delete(co->opt.store, x.all->tokens[i].hash, err);
     ok = ok && (dry_run || account_delete(co->opt.store, name, err));
     if (ok)
-        answer_deleted(json, "user", name, dry_run);
-    return access_end(&x, co, ok);
-}
-
-/* ---- tokens ---- */
-
-static void answer_token(struct buf *json, const struct access_token *t, const char *text)
-{
-    struct json_writer w = {.out = json};
-
-    json_open_object(&w);
-    json_put_cstr(&w, STR("schema"), "millrace/token-add/1");
-    json_put_string(&w, STR("name"), t->name);
-    json_put_cstr(&w, STR("role"), role_name(t->role));
-    json_put_bool(&w, STR("sees_rows"), access_token_sees_rows(t));
-    coordinator_put_time(&w, STR("ends"), t->ends_ms);
-    json_put_cstr(&w, STR("token"), text);
-    if (text[0] == '\0')
-        json_put_bool(&w, STR("dry_run"), true);
-    json_close_object(&w);
-}
-
-static bool check_order(const struct token_order *o, struct access_token *t, struct err *err)
-{
-    if (!access_check_name(o->name, err) || !read_role(&t->role, o->role, err))
-        return false;
-    return (o->days > 0 && o->days <= TOKEN_DAYS_MAX) ||
-           refuse(err, 422, "a token ends after 1 to %d days, and %" PRIu64 " is not that",
-                  TOKEN_DAYS_MAX, o->days);
-}
-
-bool coordinator_add_token(struct coordinator *co, const struct token_order *o,
-                           struct buf *json, struct err *err)
-{
-    const int64_t now_ms = clock_wall_ms();
-    struct access_token t = {
-        .name = o->name, .user = o->by, .added_ms = now_ms, .may_see_rows = o->sees_rows};
-    char text[TOKEN_TEXT + 1] = ""; /* of a dry run */
-    struct access_change x;
-
-    if (!check_order(o, &t, err) || !access_begin(&x, co, err))
-        return false;
-    t.ends_ms = now_ms + (int64_t)o->days * DAY_MS;
-
-    const bool ok = (accounts_token_named(x.all, o->name) == NULL ||
-                     refuse(err, 409,
-                            "there is a token %" STR_FMT "; fix: choose another name, or "
-                            "millrace token delete %" STR_FMT,
-                            STR_ARG(o->name), STR_ARG(o->name))) &&
-                    (o->dry_run || access_make_token(co, &t, text, err));
-
-    if (ok)
-        answer_token(json, &t, text);
-    return access_end(&x, co, ok);
-}
-
-bool coordinator_delete_token(struct coordinator *co, struct str name, bool dry_run,
-                              struct buf *json, struct err *err)
-{
-    struct access_change x;
-
-    if (!access_begin(&x, co, err))
-        return false;
-
-    const struct access_token *t = accounts_token_named(x.all, name);
-    const bool ok = (t != NULL || refuse(err, 404,
-                                         "there is no token %" STR_FMT "; fix: see millrace "
-                                         "token list",
-                                         STR_ARG(name))) &&
-                    (dry_run || access_token_delete(co->opt.store, t->hash, err));
-
-    if (ok)
-        answer_deleted(json, "token", name, dry_run);
+        access_answer_deleted(json, "user", name, dry_run);
     return access_end(&x, co, ok);
 }

@@ -55,21 +55,6 @@ bool coordinator_put_user(struct coordinator *co, const struct user_change *u, s
 bool coordinator_delete_user(struct coordinator *co, struct str name, bool dry_run,
                              struct buf *json, struct err *err) MUST_CHECK;
 
-#define TOKEN_DAYS_MAX 3650
-
-struct token_order {
-    struct str name, role;
-    struct str by;  /* who makes it */
-    uint64_t days;  /* until it ends: 1 to TOKEN_DAYS_MAX */
-    bool sees_rows; /* also as a viewer's */
-    bool dry_run;   /* check and answer only: the answer has no token */
-};
-/* The answer has the token, which nobody can get again. */
-bool coordinator_add_token(struct coordinator *co, const struct token_order *t,
-                           struct buf *json, struct err *err) MUST_CHECK;
-bool coordinator_delete_token(struct coordinator *co, struct str name, bool dry_run,
-                              struct buf *json, struct err *err) MUST_CHECK;
-
 #define LOG_IN_S (12 * 3600) /* how long a log-in lasts */
 
 struct log_in_order {

@@ -62,3 +62,24 @@ bool access_make_token(struct coordinator *co, const struct access_token *t,
     whole.hash = str_from(hash);
     return access_token_store(co->opt.store, &whole, err);
 }
+
+bool access_read_role(enum access_role *out, struct str name, struct err *err)
+{
+    return role_parse(out, name) ||
+           refuse(err, 400, "there is no role %" STR_FMT "; fix: viewer, operator or admin",
+                  STR_ARG(name));
+}
+
+void access_answer_deleted(struct buf *json, const char *kind, struct str name, bool dry_run)
+{
+    struct json_writer w = {.out = json};
+
+    json_open_object(&w);
+    json_put_cstr(&w, STR("schema"), "millrace/delete/1");
+    json_put_cstr(&w, STR("kind"), kind);
+    json_put_string(&w, STR("name"), name);
+    json_put_raw(&w, STR("retired"), STR("[]"));
+    if (dry_run)
+        json_put_bool(&w, STR("dry_run"), true);
+    json_close_object(&w);
+}

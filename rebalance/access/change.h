@@ -7,6 +7,7 @@
 #define REBALANCE_ACCESS_CHANGE_H
 
 #include "rebalance/state/members.h"
+#include "src/access/role.h"
 #include "src/access/token.h"
 #include "src/base/base.h"
 #include "src/base/err.h"
@@ -17,6 +18,7 @@
 #include <stdint.h>
 
 struct access_token;
+struct buf;
 struct account;
 struct accounts;
 struct catalogue;
@@ -40,6 +42,10 @@ bool access_end(struct access_change *x, struct coordinator *co, bool ok)
 
 /* 422: it is no name of a user or token. */
 bool access_check_name(struct str name, struct err *err) MUST_CHECK;
+/* 400: there is no such role. */
+bool access_read_role(enum access_role *out, struct str name, struct err *err) MUST_CHECK;
+/* kind: "user" or "token". */
+void access_answer_deleted(struct buf *json, const char *kind, struct str name, bool dry_run);
 /* When a user gets a password: now, but never the moment of the one before, or of NULL: none.
  */
 int64_t access_password_ms(const struct account *before);

@@ -4,4 +4,5 @@ libmillrace_a_SOURCES += \
 	%D%/change.c %D%/change.h \
 	%D%/first_admin.c %D%/first_admin.h \
 	%D%/list.c %D%/list.h \
-	%D%/log_in.c %D%/log_in.h
+	%D%/log_in.c %D%/log_in.h \
+	%D%/tokens.c %D%/tokens.h

@@ -155,24 +155,6 @@ bool coordinator_take_stored(struct coordinator *co, struct err *err)
     return true;
 }
 
-static void append_answer(struct buf *json, bool dry_run, const struct definition_diff *diff,
-                          const struct problems *problems)
-{
-    struct json_writer w = {.out = json};
-    struct buf part = {0};
-
-    json_open_object(&w);
-    json_put_cstr(&w, STR("schema"), "millrace/apply/1");
-    json_put_bool(&w, STR("dry_run"), dry_run);
-    definition_diff_append_json(diff, &part);
-    json_put_raw(&w, STR("items"), buf_str(&part));
-    buf_clear(&part);
-    problems_append_json(problems, &part);
-    json_put_raw(&w, STR("warnings"), buf_str(&part));
-    json_close_object(&w);
-    buf_free(&part);
-}
-
 /* On success, what is stored is in effect. */
 static bool begin(struct coordinator *co, struct err *err) TAKES_IF(true, co->admin_lock)
 {
@@ -215,6 +197,24 @@ static void forget(struct application *a)
     problems_free(a->problems);
     a->then = a->now = NULL;
     a->problems = NULL;
+}
+
+static void append_answer(struct buf *json, const struct application *a)
+{
+    struct json_writer w = {.out = json};
+    struct buf part = {0};
+
+    json_open_object(&w);
+    json_put_cstr(&w, STR("schema"), "millrace/apply/1");
+    json_put_bool(&w, STR("dry_run"), a->req->dry_run);
+    json_put_u64(&w, STR("revision"), a->revision);
+    definition_diff_append_json(&a->diff, &part);
+    json_put_raw(&w, STR("items"), buf_str(&part));
+    buf_clear(&part);
+    problems_append_json(a->problems, &part);
+    json_put_raw(&w, STR("warnings"), buf_str(&part));
+    json_close_object(&w);
+    buf_free(&part);
 }
 
 /* Get the definitions, if they are of the terms' revision. */
@@ -312,7 +312,7 @@ static bool apply_once(struct coordinator *co, struct application *a, bool *is_s
     if (!a->req->dry_run && !*is_stale && changes_topics(&a->diff))
         coordinator_wait_for_owners(co, a->problems);
     if (!*is_stale)
-        append_answer(json, a->req->dry_run, &a->diff, a->problems);
+        append_answer(json, a);
     return true;
 }
 

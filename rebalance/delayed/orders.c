@@ -6,10 +6,12 @@
 #include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/state/turns.h"
+#include "rebalance/watch/store_watch.h"
 
 #include "src/base/clock.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #define LISTED 100
 
@@ -335,8 +337,14 @@ bool coordinator_delayed_may_run(struct coordinator *co, const struct delayed_or
     return ok;
 }
 
+/* What an order has begun. */
+struct begun_runs {
+    uint64_t count;       /* snapshots */
+    struct json_writer w; /* the list of jobs */
+};
+
 static bool run_topic(struct coordinator *co, struct arena *a, const struct delayed_order *o,
-                      struct str topic, uint64_t *count, struct err *err)
+                      struct str topic, struct begun_runs *begun, struct err *err)
 {
     struct snapshot_run run = {.table = o->table};
     bool busy;
@@ -346,20 +354,25 @@ static bool run_topic(struct coordinator *co, struct arena *a, const struct dela
         return false;
     if (busy)
         return refuse_busy(&run, err);
-    *count += run.n_all;
+    begun->count += run.n_all;
+    if (run.n_all > 0) {
+        char job[40];
+
+        snprintf(job, sizeof(job), "delayed-%" PRIu64, run.id);
+        json_write_string(&begun->w, str_from(job));
+    }
     stop_nudge(&co->stop);
     return true;
 }
 
-static void answer(struct buf *json, const char *schema, uint64_t count, bool dry_run)
+static void answer_begun(struct buf *json, uint64_t count, struct str jobs)
 {
     struct json_writer w = {.out = json};
 
     json_open_object(&w);
-    json_put_cstr(&w, STR("schema"), schema);
+    json_put_cstr(&w, STR("schema"), "millrace/delayed-run/1");
     json_put_u64(&w, STR("count"), count);
-    if (dry_run)
-        json_put_bool(&w, STR("dry_run"), true);
+    json_put_raw(&w, STR("jobs"), jobs);
     json_close_object(&w);
 }
 
@@ -367,22 +380,40 @@ bool coordinator_delayed_run(struct coordinator *co, const struct delayed_order 
                              struct buf *json, struct err *err)
 {
     struct arena *a = arena_new();
+    struct buf jobs = {0};
+    struct begun_runs begun = {.w = {.out = &jobs}};
     struct str *topics;
-    uint64_t count = 0;
     size_t n;
     bool ok = coordinator_is_daemon(co, "delayed run", err) &&
               coordinator_topics_of_delayed(co, o, a, &topics, &n, err) &&
               coordinator_delayed_may_run(co, o, topics, n, err);
 
+    json_open_array(&begun.w);
     for (size_t i = 0; ok && i < n; i++)
-        ok = run_topic(co, a, o, topics[i], &count, err);
-    if (ok)
-        answer(json, "millrace/delayed-run/1", count, false);
+        ok = run_topic(co, a, o, topics[i], &begun, err);
+    json_close_array(&begun.w);
+    if (ok) {
+        store_watch_read(co->store_watch); /* every reader finds the jobs */
+        answer_begun(json, begun.count, buf_str(&jobs));
+    }
+    buf_free(&jobs);
     arena_free(a);
     return ok;
 }
 
 /* ---- done ---- */
+
+static void answer_done(struct buf *json, uint64_t count, bool dry_run)
+{
+    struct json_writer w = {.out = json};
+
+    json_open_object(&w);
+    json_put_cstr(&w, STR("schema"), "millrace/delayed-done/1");
+    json_put_u64(&w, STR("count"), count);
+    if (dry_run)
+        json_put_bool(&w, STR("dry_run"), true);
+    json_close_object(&w);
+}
 
 static bool mark(struct coordinator *co, struct str topic, uint64_t id, bool dry_run,
                  uint64_t *count, struct err *err)
@@ -408,7 +439,7 @@ bool coordinator_delayed_done(struct coordinator *co, const struct delayed_order
         for (size_t k = 0; ok && k < o->n_ids; k++)
             ok = mark(co, topics[i], o->ids[k], o->dry_run, &count, err);
     if (ok)
-        answer(json, "millrace/delayed-done/1", count, o->dry_run);
+        answer_done(json, count, o->dry_run);
     arena_free(a);
     return ok;
 }

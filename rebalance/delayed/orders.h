@@ -38,7 +38,8 @@ struct delayed_order {
 /*
  * Begin a run of each topic that has such snapshots, or of the table's.  HTTP status 503: a
  * topic has a run already; its number is told.  TURN_TAKEN (rebalance/state/turns.h): an index
- * is being built, and no topic's run is begun.
+ * is being built, and no topic's run is begun.  The answer names the jobs, which every reader
+ * of this node then finds.
  */
 bool coordinator_delayed_run(struct coordinator *co, const struct delayed_order *o,
                              struct buf *json, struct err *err) MUST_CHECK;

@@ -88,8 +88,11 @@ static void see_effect(struct coordinator *co, struct str method)
 {
     struct err err = {0};
 
-    if (!str_equal(method, STR("GET")) && !coordinator_refresh(co, &err))
+    if (str_equal(method, STR("GET")))
+        return;
+    if (!coordinator_refresh(co, &err))
         log_debug("the effect of a request shows later", KV("why", (const char *)err.msg));
+    store_watch_read(co->store_watch); /* which has the jobs */
 }
 
 bool coordinator_pass_on(struct coordinator *co, const struct wish_request *r, int *status,

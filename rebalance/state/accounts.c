@@ -59,7 +59,8 @@ static bool read_token(struct arena *a, const struct stored_value *v, struct acc
                                  .role = ROLE_PAGE,
                                  .added_ms = time_at(v->content, "/added_ms"),
                                  .ends_ms = time_at(v->content, "/ends_ms"),
-                                 .password_ms = time_at(v->content, "/password_ms")};
+                                 .password_ms = time_at(v->content, "/password_ms"),
+                                 .stored = v->content};
     (void)json_find_bool(v->content, "/sees_rows", &out->may_see_rows);
     return role_parse(&out->role, text_at(a, v->content, "/role")) || out->name.len == 0;
 }
@@ -161,10 +162,9 @@ bool account_delete(struct store *store, struct str name, struct err *err)
     return put(store, USERS, name, NULL, err);
 }
 
-bool access_token_store(struct store *store, const struct access_token *t, struct err *err)
+static void write_token(struct buf *value, const struct access_token *t)
 {
-    struct buf value = {0};
-    struct json_writer w = {.out = &value};
+    struct json_writer w = {.out = value};
 
     json_open_object(&w);
     json_put_string(&w, STR("name"), t->name);
@@ -178,7 +178,36 @@ bool access_token_store(struct store *store, const struct access_token *t, struc
     if (t->name.len == 0)
         json_put_u64(&w, STR("password_ms"), (uint64_t)t->password_ms);
     json_close_object(&w);
+}
+
+bool access_token_store(struct store *store, const struct access_token *t, struct err *err)
+{
+    struct buf value = {0};
+
+    write_token(&value, t);
     return put(store, TOKENS, t->hash, &value, err);
+}
+
+bool access_token_change(struct store *store, const struct access_token *t, struct err *err)
+{
+    struct buf key = {0}, value = {0};
+    bool is_done = false;
+
+    buf_printf(&key, TOKENS "%" STR_FMT, STR_ARG(t->hash));
+    write_token(&value, t);
+
+    const bool ok =
+        store_exchange_value(store, buf_str(&key), t->stored, buf_str(&value), &is_done, err) &&
+        (is_done ||
+         err_set_code(err, ERR_REJECT, "http", 409,
+                      "somebody else has changed or removed the token %" STR_FMT
+                      " at this moment, so nothing was changed; fix: look at the token and "
+                      "try again",
+                      STR_ARG(t->name)));
+
+    buf_free(&key);
+    buf_free(&value);
+    return ok;
 }
 
 bool access_token_delete(struct store *store, struct str hash, struct err *err)

@@ -38,6 +38,7 @@ struct access_token {
     bool may_see_rows;     /* of a script's: also as a viewer's */
     int64_t added_ms, ends_ms;
     int64_t password_ms; /* of a log-in: that of its user then */
+    struct str stored;   /* as the store has it */
 };
 
 struct accounts {
@@ -60,6 +61,9 @@ bool account_store_first(struct store *store, const struct account *u, bool *is_
 bool account_delete(struct store *store, struct str name, struct err *err) MUST_CHECK;
 bool access_token_store(struct store *store, const struct access_token *t,
                         struct err *err) MUST_CHECK;
+/* In place of t->stored.  409 if somebody has changed or removed it since then. */
+bool access_token_change(struct store *store, const struct access_token *t,
+                         struct err *err) MUST_CHECK;
 bool access_token_delete(struct store *store, struct str hash, struct err *err) MUST_CHECK;
 
 /* Letters, digits, and . _ - @ inside: what a log line and a path show as it is. */

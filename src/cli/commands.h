@@ -32,6 +32,7 @@ int command_column_delete(const struct invocation *inv);
 int command_user_add(const struct invocation *inv);
 int command_user_set(const struct invocation *inv);
 int command_token_add(const struct invocation *inv);
+int command_token_set(const struct invocation *inv);
 
 int command_list(const struct invocation *inv); /* of the command's noun */
 int command_get(const struct invocation *inv);

@@ -124,6 +124,10 @@ static void dead_letters_of_several_nodes_go_to_each_owner(void **state)
     assert_has(answer, "{\"schema\":\"x/1\",\"count\":6}");
     assert_string_equal(fake_coordinator.call, "pass on far POST /api/v1/dead-letters/replay "
                                                "'{\"all\":true,\"topic\":\"far\"}' repeat=0");
+    fake_coordinator.answer = "{\"schema\":\"x/1\",\"count\":3,\"jobs\":[\"delayed-7\"]}";
+    assert_int_equal(ask_socket(*state, "POST /api/v1/delayed/run", "{\"all\":true}", &answer),
+                     200);
+    assert_has(answer, "\"count\":6,\"jobs\":[\"delayed-7\",\"delayed-7\"]}");
     asks(*state, "POST /api/v1/delayed/run", "{\"all\":true,\"topic\":\"far\"}", 200,
          "pass on far POST /api/v1/delayed/run '{\"all\":true,\"topic\":\"far\"}' repeat=0");
     asks(*state, "POST /api/v1/delayed/run", "{\"all\":true,\"dry_run\":true}", 200,

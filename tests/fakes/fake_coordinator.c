@@ -4,6 +4,7 @@
 
 #include "rebalance/access/access.h"
 #include "rebalance/access/first_admin.h"
+#include "rebalance/access/tokens.h"
 #include "rebalance/admin/audit.h"
 #include "rebalance/admin/definitions.h"
 #include "rebalance/admin/drain.h"
@@ -228,6 +229,15 @@ bool coordinator_add_token(struct coordinator *co, const struct token_order *t,
     return called(json, err, "add token %.*s role=%.*s days=%d by=%.*s%s", (int)t->name.len,
                   t->name.ptr, (int)t->role.len, t->role.ptr, (int)t->days, (int)t->by.len,
                   t->by.ptr, asked(t->dry_run));
+}
+
+bool coordinator_set_token(struct coordinator *co, const struct token_change *t,
+                           struct buf *json, struct err *err)
+{
+    (void)co;
+    return called(json, err, "set token %.*s role=%.*s days=%d rows=%d%s", (int)t->name.len,
+                  t->name.ptr, (int)t->role.len, t->role.ptr, (int)t->days,
+                  t->sets_rows ? t->sees_rows : -1, asked(t->dry_run));
 }
 
 bool coordinator_delete_token(struct coordinator *co, struct str name, bool dry_run,

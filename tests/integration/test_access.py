@@ -10,6 +10,7 @@ import subprocess
 import termios
 import time
 import urllib.parse
+from datetime import datetime
 
 from members import Members
 from openapi import Answer, Api
@@ -186,6 +187,24 @@ def test_a_token_is_refused_once_it_is_deleted_and_a_wrong_one_at_once(w):
         expect(wrong, (answer.status, code(answer), answer.headers["WWW-Authenticate"]), (401, "log-in-needed", "Bearer"))
     daemon.command("token", "delete", "deploy", "--yes")
     expect("the role of a token that was deleted", port.role(Authorization=f"Bearer {ours}"), 401)
+
+
+def test_a_token_gets_another_role_and_end_and_stays_the_same_text(w):
+    daemon = w.millrace()
+    port, ours = Port(daemon), {"Authorization": "Bearer " + token(daemon, "deploy", "operator", "--days", "1")}
+    before, = daemon.json("token", "list")["items"]
+    said = daemon.json("token", "set", "deploy", "--role", "viewer", "--rows", "yes", "--days", "30", "--why", "the script only looks")
+    after, = daemon.json("token", "list")["items"]
+    expect("what the command says", (said["previous_role"], said["role"], said["previous_ends"], said["ends"], "token" in said), ("operator", "viewer", before["ends"], after["ends"], False))
+    expect("the role and the sight of the same token", (port.role(**ours), json.loads(port.ask("GET", "/api/v1/me", **ours).text)["sees_rows"]), ("viewer", True))
+    if not (datetime.fromisoformat(after["ends"]) - datetime.fromisoformat(before["ends"])).days in (28, 29) or after | {name: before[name] for name in ("role", "ends")} != before:
+        raise Failed(f"{before} has become {after}")
+    entry = daemon.json("audit", "list", "--limit", "1")["items"][0]
+    expect("the audit log", (entry["what"], entry["object"], entry["reason"], entry["answered"]["previous_role"]), ("change the role or the end of a token", "deploy", "the script only looks", "operator"))
+    daemon.command("token", "set", "deploy", "--rows", "no")
+    expect("what is not named", {name: daemon.json("token", "get", "deploy")["items"][0][name] for name in ("role", "ends", "sees_rows")}, {"role": "viewer", "ends": after["ends"], "sees_rows": False})
+    expect("an operator who changes a token", port.ask("PATCH", "/api/v1/tokens/deploy", {"role": "admin"}, Authorization="Bearer " + token(daemon, "ops", "operator")).status, 403)
+    expect("nothing to change", port.ask("PATCH", "/api/v1/tokens/deploy", {}, Authorization="Bearer " + token(daemon, "admin", "admin")).status, 422)
 
 
 def test_a_token_and_a_log_in_whose_time_is_over_open_nothing(w):
@@ -434,7 +453,8 @@ def test_bad_users_and_tokens_are_refused_and_change_nothing(w):
             (("user", "add", "b t", "--role", "viewer"), PASSWORD), (("user", "add", "bert", "--role", "viewer"), "too short"), (("user", "add", "bert", "--role", "viewer"), ""),
             (("user", "set", "anna", "--password"), ""), (("user", "set", "bert", "--role", "viewer"), ""), (("user", "set", "anna"), ""), (("user", "set", "anna", "--password"), "x" * 300),
             (("user", "delete", "bert", "--yes"), ""), (("user", "get", "bert"), ""), (("token", "add", "ci", "--role", "viewer"), ""), (("token", "add", "x", "--role", "page"), ""),
-            (("token", "add", "x", "--role", "viewer", "--days", "0"), ""), (("token", "add", "x", "--role", "viewer", "--days", "4000"), ""), (("token", "delete", "x", "--yes"), "")):
+            (("token", "add", "x", "--role", "viewer", "--days", "0"), ""), (("token", "add", "x", "--role", "viewer", "--days", "4000"), ""), (("token", "delete", "x", "--yes"), ""),
+            (("token", "set", "x", "--role", "viewer"), ""), (("token", "set", "ci"), ""), (("token", "set", "ci", "--role", "king"), ""), (("token", "set", "ci", "--days", "0"), ""), (("token", "set", "ci", "--days", "4000"), "")):
         done = daemon.command(*words, input=input, ok=(1, 2))
         if not done.stderr.strip():
             raise Failed(f"{words}: no word why")

@@ -279,21 +279,24 @@ def test_a_second_run_ends_with_75_and_says_which_one_goes_on(w):
         delivered(w, daemon)
         gate.watch = hold = Hold()
         hold.open.clear()
-        daemon.command("delayed", "run", "--all")
+        begun = daemon.json("delayed", "run", "--all")
+        if [daemon.json("job", "get", job)["items"][0]["kind"] for job in begun["jobs"]] != ["delayed"]:
+            raise Failed(f"the run is no job at once: {begun}")
         w.sql("UPDATE label SET name = 'azur' WHERE id = 2")
         waits(daemon, 1)
         done = daemon.command("delayed", "run", "--all", ok=None)
         if done.returncode != 75 or "goes on since" not in done.stderr:
             raise Failed(f"{done.returncode}: {done.stderr}")
         shown = daemon.json("delayed", "runs")
-        wait_until("the jobs have it, too", lambda: any(j["kind"] == "delayed" for j in daemon.json("job", "list")["items"]))
         job, = [j for j in daemon.json("job", "list")["items"] if j["kind"] == "delayed"]
         if job["rows_done"] > job["rows_total"] or daemon.json("job", "get", job["id"])["items"] == []:
             raise Failed(f"{job}")
         if len(shown["items"]) != 1 or shown["waiting"][0]["snapshots"] != 1:
             raise Failed(f"the runs are {shown}")
         hold.open.set()
-        wait_until("the first run ends", lambda: not daemon.json("delayed", "runs")["items"])
+        wait_until("the first run ends", lambda: daemon.command("job", "get", *begun["jobs"], ok=None).returncode == 1)
+        if daemon.json("delayed", "runs")["items"]:
+            raise Failed("the job is not there any more, and its run goes on")
         waits(daemon, 1)  # what came during a run belongs to the next
         run(daemon)
         w.equal(daemon)

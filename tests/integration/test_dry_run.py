@@ -44,6 +44,7 @@ def calls(w):
             ("DELETE", "/tokens/ci", None, "/tokens/no.such", 404),
             ("PUT", "/users/anna", {"role": "operator"}, "/users/no.such", 404),
             ("PUT", "/tokens/another", {"role": "viewer"}, "/tokens/ci", 409),
+            ("PATCH", "/tokens/ci", {"role": "admin", "days": 1}, "/tokens/no.such", 404),
             ("PATCH", "/config/delivery", {"workers": "17"}, None, 0),
             ("POST", "/config/delivery/reset", {}, None, 0),
             ("POST", "/words", {"words": ["龙井茶"], "publish": True}, None, 0),
@@ -116,7 +117,7 @@ def commands(w):
     return [("topic", "pause", w.schema, "--reason", "none"), ("topic", "resume", w.schema), ("topic", "reset", w.schema), ("index", "pause", bare),
             ("index", "resume", bare), ("index", "cutover", bare), ("index", "refresh", thing, "--key", "1"), ("index", "refresh", thing, "--cancel"),
             ("index", "reset", bare), ("index", "delete", bare), ("replay", bare), ("drain",), ("drain", "--cancel"), ("dead-letter", "replay", "--all"),
-            ("dead-letter", "discard", "--all"), ("delayed", "done", "7"), ("config", "delivery", "set", "workers=5"), ("user", "delete", "anna"), ("token", "delete", "ci"),
+            ("dead-letter", "discard", "--all"), ("delayed", "done", "7"), ("config", "delivery", "set", "workers=5"), ("user", "delete", "anna"), ("token", "set", "ci", "--days", "3"), ("token", "delete", "ci"),
             ("word", "delete", "one"), ("table", "delete", thing)]
 
 

@@ -5,6 +5,7 @@ import signal
 import urllib.parse
 
 from members import Members
+from openapi import Api
 from servers import Failed, wait_until
 from test_access import Port, add_user, code, expect, token
 
@@ -85,6 +86,66 @@ def test_a_key_is_known_at_every_node(w):
     expect("the first", answer.status, 202)
     again = keyed(Port(second), "/api/v1/drain", "one", {"timeout_ms": 0}, **ops)
     expect("the same at another node", (again.status, again.text, again.headers["Idempotency-Replayed"]), (202, answer.text, "true"))
+    m.end()
+
+
+def starting(api):
+    """(METHOD, pattern) of what starts something: that may answer 202, and apply."""
+    return {(method, pattern) for pattern, method, operation in api.operations() if "202" in operation["responses"]} | {("POST", "/api/v1/apply")}
+
+
+def takes_key(operation):
+    return {"$ref": "#/components/parameters/Idempotency-Key"} in operation.get("parameters", [])
+
+
+ALONE = {"drain": {"timeout_ms": 0}, "doctor": {}, "apply": None, "tables/{name}/verify": {}, "tables/{name}/replay": {}, "tables/{name}/index": {"rate": 1}, "tables/{name}/index/cutover": {"accept_dead_letters": 0},
+         "tables/{name}/index/refresh": {"keys": ["1"]}, "delayed/run": {"all": True}}
+SHARED = {"topics/{name}/move": {"to": "any"}, "nodes/rebalance": {}, "nodes/{name}/evacuate": {}, "nodes/{name}/admit": {}}
+
+
+def test_whatever_starts_something_takes_a_key(w):
+    api = Api(w.millrace())
+    wanting = [pattern for pattern, method, operation in api.operations() if (method, pattern) in starting(api) and not takes_key(operation)]
+    expect("what starts something and takes no key", wanting, [])
+    expect("what these tests start", {("POST", f"/api/v1/{name}") for name in ALONE | SHARED}, starting(api))
+
+
+def send_twice(port, name, body, headers, of):
+    """The first answer; the second one must be the same, of a request that was not carried out."""
+    path = "/api/v1/" + name.format(name=of)
+    first, second = (keyed(port, path, f"twice {name}".replace(" ", "-"), body, **headers) for _ in range(2))
+    expect(f"the first {path}: {first}", (first.status, first.headers["Idempotency-Replayed"]), (200 if name == "apply" else 202, None))
+    expect(f"the second {path}", (second.status, second.text, second.headers["ETag"], second.headers["Idempotency-Replayed"]), (first.status, first.text, first.headers["ETag"], "true"))
+    return first
+
+
+def test_what_starts_something_is_started_once_with_one_key(w):
+    w.sql("CREATE TABLE thing (id INT PRIMARY KEY, kind INT, KEY (kind))", "CREATE TABLE kind (id INT PRIMARY KEY, name VARCHAR(10))", "CREATE TABLE held (id INT PRIMARY KEY)",
+          "INSERT INTO thing VALUES (1, 1), (2, 1)", "INSERT INTO kind VALUES (1, 'one')", "INSERT INTO held VALUES (1)")
+    relation = {"from": "kind", "table": "kind", "to": "id", "as": "of", "columns": ["name"]}
+    definitions = w.definitions({"table": "thing", "relations": [relation]}, {"table": "kind", "delayed": True}, {"table": "held"})
+    daemon = w.follow(definitions)
+    port, admin = Port(daemon), {"Authorization": "Bearer " + token(daemon, "admin", "admin")}
+    daemon.command("index", "create", f"{w.schema}.held", "--hold", "--no-wait")
+    wait_until("a version waits to be published", lambda: any(v.get("wait") for v in daemon.json("version", "list", w.index("held"))["items"]), 30)
+    w.sql("UPDATE kind SET name = 'two'")
+    wait_until("a change waits", lambda: daemon.json("delayed", "list", "--status", "init")["items"])
+    definitions["tables"][2]["filter"] = "id > 0"
+    tables = {"tables/{name}/index/cutover": "held", "tables/{name}/index": "held"}
+    for name in sorted(ALONE, key=lambda name: ("cutover" not in name, name == "tables/{name}/index")):  # a build and a run take turns
+        body = ALONE[name] if name != "apply" else {"files": [{"name": "a.json", "text": json.dumps(definitions), "folder": daemon.folder}]}
+        send_twice(port, name, body, admin, f"{w.schema}.{tables.get(name, 'thing')}")
+        wait_until(f"{name} has ended", lambda: not daemon.json("job", "list")["items"], 60)
+    if w.table(daemon, "held")["version"] < 2:
+        raise Failed(f"the version that waited is not published: {w.table(daemon, 'held')}")
+
+
+def test_nodes_and_topics_are_moved_once_with_one_key(w):
+    m = Members(w, nodes=2, topics=2).start()
+    port, ops = Port(m.nodes[0]), {"Authorization": "Bearer " + token(m.nodes[0], "ops", "operator")}
+    for name, body in SHARED.items():
+        send_twice(port, name, body, ops, m.nodes[1].config["node_name"] if name.startswith("nodes") else m.schemas[0])
+    m.wait_shared(0, 1)
     m.end()
 
 

@@ -305,7 +305,7 @@ def test_every_command_prints_json_of_its_documented_form(w):
         ("index-pause", ["index", "pause", part]), ("index-resume", ["index", "resume", part]), ("topic-reset", ["topic", "reset", w.schema, "--yes"]),
         ("delete", ["table", "delete", f"{w.schema}.kind", "--yes"]), ("delete", ["table", "delete", part, "--with-indexes", "--confirm", part]), ("config", ["config", "show"]),
         ("user-set", ["user", "add", "anna", "--role", "viewer"]), ("user", ["user", "list"]), ("user", ["user", "get", "anna"]), ("delete", ["user", "delete", "anna", "--yes"]),
-        ("token-add", ["token", "add", "ci", "--role", "viewer"]), ("token", ["token", "list"]), ("token", ["token", "get", "ci"]), ("delete", ["token", "delete", "ci", "--yes"]),
+        ("token-add", ["token", "add", "ci", "--role", "viewer"]), ("token", ["token", "list"]), ("token", ["token", "get", "ci"]), ("token-set", ["token", "set", "ci", "--role", "operator"]), ("delete", ["token", "delete", "ci", "--yes"]),
         ("drain", ["drain"]), ("drain-start", ["drain", "--no-wait"]), ("drain-cancel", ["drain", "--cancel"]), ("delivery-settings", ["config", "delivery", "get"]), ("delivery-settings", ["config", "delivery", "set", "workers=20"]), ("program", ["version"]), ("audit", ["audit", "list", "--limit", "1"]),
         ("word-change", ["word", "add", "one", "two"]), ("word-change", ["word", "publish", "one"]), ("word", ["word", "list", "--limit", "1"]), ("word", ["word", "get", "two"]), ("word-export", ["word", "export"]), ("word-status", ["word", "status"]), ("word-try", ["word", "try", "one", "--analyzer", "standard"]),
         ("error", ["table", "get", "no.such"]),

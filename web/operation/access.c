@@ -21,6 +21,12 @@ static const struct input token[] = {
     {"days", INPUT_COUNT, .min = 1, .max = 3650,
      .help = "The token ends after so many, 3650 at most; 90 if absent."},
     {0}};
+static const struct input token_change[] = {
+    {ROLE, .help = "What the script may do.", .choices = ROLES},
+    {"sees_rows", INPUT_FLAG, .help = "As a viewer's it shows rows and documents, too."},
+    {"days", INPUT_COUNT, .min = 1, .max = 3650,
+     .help = "The token ends after so many, counted from now; 3650 at most."},
+    {0}};
 static const struct input log_in[] = {
     {"name", INPUT_TEXT, true, .min = 1, .help = "The user."},
     {"password", INPUT_TEXT, true, .min = 1, .help = "Of the user."},
@@ -55,5 +61,9 @@ const struct operation op_put_token = {
     .members = token,
     .problems = "409 422",
     .answers = {{200, "token-add/1", NULL}, {201, "token-add/1", NULL}}};
+const struct operation op_set_token = {.params = dry_run_input,
+                                       .members = token_change,
+                                       .problems = "409 422",
+                                       .answers = {{200, "token-set/1", NULL}}};
 const struct operation op_delete_access = {.params = dry_run_input,
                                            .answers = {{200, "delete/1", NULL}}};

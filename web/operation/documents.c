@@ -131,7 +131,7 @@ const struct operation op_delayed_runs = {
 const struct operation op_delayed_run = {
     .members = run,
     .problems = "404 409 422 423",
-    .answers = {{200, "delayed-run/1 delayed-cost/1", NULL}}};
+    .answers = {{200, "delayed-cost/1", NULL}, {202, "delayed-run/1", NULL}}};
 const struct operation op_delayed_done = {.params = dry_run_input,
                                           .members = done,
                                           .problems = "404 409 422",

@@ -93,7 +93,7 @@ extern const struct operation op_page, op_page_file, op_status_page, op_metrics,
 
 /* Users, tokens, log-ins (access.c). */
 extern const struct operation op_me, op_log_in, op_log_out, op_put_password, op_first_admin,
-    op_put_user, op_put_token, op_delete_access;
+    op_put_user, op_put_token, op_set_token, op_delete_access;
 
 /* Definitions, and the nodes that share them (definitions.c). */
 extern const struct operation op_apply, op_put_definition, op_export, op_list, op_log,

@@ -116,6 +116,43 @@ static void view_token(struct buf *out, struct render_style style, struct str js
     buf_append_char(out, '\n');
 }
 
+static void view_token_set(struct buf *out, struct render_style style, struct str json)
+{
+    buf_append(out, STR("token "));
+    render_value(out, style, json, "/name", RENDER_TEXT);
+    buf_append(out, STR(" has the role "));
+    render_value(out, style, json, "/role", RENDER_TEXT);
+    buf_append(out, STR(" and ends "));
+    render_value(out, style, json, "/ends", RENDER_TEXT);
+    buf_append_char(out, '\n');
+}
+
+int command_token_set(const struct invocation *inv)
+{
+    struct call call = {.method = METHOD_PATCH};
+    struct json_writer w = {.out = &call.body};
+    struct err err = {0};
+    uint64_t days = 0;
+
+    if (!invocation_number(inv, "days", &days, &err) || !check_rows(inv, &err))
+        return command_usage(inv, &err);
+    if (!invocation_has(inv, "role") && !invocation_has(inv, "rows") &&
+        !invocation_has(inv, "days")) {
+        err_set(&err, ERR_REJECT,
+                "what is to change? give --role ROLE, --rows yes or no, --days N, or several");
+        return command_usage(inv, &err);
+    }
+    access_path(&call, "/api/v1/tokens", inv->args[0]);
+    json_open_object(&w);
+    put_option(&w, inv, "role");
+    put_rows(&w, inv);
+    if (invocation_has(inv, "days"))
+        json_put_u64(&w, STR("days"), days);
+    json_close_object(&w);
+    call_dry_run(&call, inv);
+    return session_run(inv, &call, view_token_set);
+}
+
 int command_token_add(const struct invocation *inv)
 {
     struct call call = {.method = METHOD_PUT};

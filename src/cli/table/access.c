@@ -13,6 +13,10 @@ static const struct command_option user_set_options[] = {
 static const struct command_option token_add_options[] = {
     {ROLE}, {ROWS}, {"days", 'd', "N", "it ends after so many days (90)", NULL}, TRY, END};
 
+static const struct command_option token_set_options[] = {
+    {ROLE}, {ROWS}, {"days", 'd', "N", "it ends after so many days from now", NULL},
+    TRY,    WHY,    END};
+
 static const struct command list[] = {
     {"user add", "NAME", "add a user who may log in at the port",
      "Asks for the password, or reads it from the first line of standard input if that is no "
@@ -35,6 +39,11 @@ static const struct command list[] = {
      "Bearer TOKEN.",
      NEED_STORE, command_token_add, NULL, 1, 1, token_add_options, NULL, false,
      "token add deploy --role operator --days 30"},
+    {"token set", "NAME", "change a token's role, end, or sight of rows",
+     "The token stays the same text, so no script needs another one.  A new role counts at "
+     "once.",
+     NEED_STORE, command_token_set, NULL, 1, 1, token_set_options, "token", false,
+     "token set deploy --role viewer --days 7"},
     LIST("token", "tokens of scripts", "", NULL, "token list"),
     GET("token", "token get deploy"),
     DELETE("token", "Whoever sends it is refused from then on.", "token delete deploy"),

@@ -143,6 +143,24 @@ def test_the_palette_answers_why_a_row_is_not_in_search(w):
         browser.picture("trace-of-a-deleted-row")
 
 
+def test_a_screen_follows_its_address(w):
+    daemon, _, _ = w.work_on_shop()
+    add_user(daemon, "anna", "operator")
+    fields = "return [...document.querySelectorAll('main .filters input:not([type=checkbox])')].map((e) => e.value)"
+    with Browser() as browser:
+        log_in(browser, daemon)
+        browser.go("#/trace")
+        for key in "1", "2":
+            browser.driver.execute_script("location.hash = arguments[0]", f"#/trace?table={w.schema}.orders&key={key}")
+            browser.wait(f"the form says which row it is: {key}", lambda key=key: browser.driver.execute_script(fields) == [f"{w.schema}.orders", key])
+        browser.driver.back()
+        browser.wait("Back leads to the row before", lambda: browser.driver.execute_script(fields) == [f"{w.schema}.orders", "1"])
+        for key in "1", "2":
+            browser.driver.execute_script("location.hash = arguments[0]", f"#/tables/{w.schema}.orders?tab=document&key={key}")
+            browser.wait(f"its document is shown: {key}", lambda key=key: browser.driver.execute_script(fields) == [key] and re.search(
+                rf'"id": {key},', browser.text()))
+
+
 def test_a_viewer_is_offered_nothing_that_is_refused(w):
     daemon, _, _ = w.work_on_shop()
     add_user(daemon, "anna", "viewer")

@@ -34,10 +34,12 @@ function Shown({ items }) {
 /* A viewer sees the checks that the daemon makes by itself. */
 const Known = () => html`<p class="soft">${t("doctor.known")}</p><${Shown} items=${status.value?.checks ?? []} />`;
 
+const lookOf = (data) => (!data.ok ? "fail" : data.items.some((c) => c.status === "warn") ? "warn" : "ok");
+
 function Asked() {
   const of = useData("doctor", { live: false });
   return html`<p class="row"><button type="button" onClick=${of.again}>${t("doctor.again")}</button></p>
-    <${Loaded} of=${of} show=${(data) => html`<p><${State} of=${data.ok ? "ok" : "fail"} word=${data.ok ? t("doctor.ok") : t("doctor.not_ok")} /></p><${Shown} items=${data.items} />`} />
+    <${Loaded} of=${of} show=${(data) => html`<p><${State} of=${lookOf(data)} word=${t(`doctor.${lookOf(data)}`)} /></p><${Shown} items=${data.items} />`} />
     <${CommandLine} line="millrace doctor" />`;
 }
 

@@ -1,8 +1,8 @@
 /* One table: its state, and its definition with columns, relations, the document and settings. */
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { html } from "../html.js";
 import { t } from "../text.js";
-import { go, link, route } from "../route.js";
+import { go, link, route, setQuery } from "../route.js";
 import { status } from "../stream.js";
 import { useData } from "../data.js";
 import { path, post, remove } from "../api.js";
@@ -82,11 +82,15 @@ function deleteAction(x) {
 
 function Definition({ of, name, all, again, tab }) {
   const draft = useDraft(name, of.data, of.etag);
-  const [example, setExample] = useState(route.value.query.key ?? "");
+  const { key } = route.value.query;
+  const [example, setExample] = useState(key ?? "");
+  useEffect(() => {
+    if (key) setExample(key);
+  }, [key]);
   return html`<${Unsaved} draft=${draft} name=${name} again=${again} />
     ${tab === "columns" && html`<${Columns} draft=${draft.now} set=${draft.set} />`}
     ${tab === "relations" && html`<${Relations} draft=${draft.now} set=${draft.set} all=${all} />`}
-    ${tab === "document" && html`<${Document} draft=${draft} example=${example} setExample=${setExample} />`}
+    ${tab === "document" && html`<${Document} draft=${draft} example=${example} setExample=${(v) => (setExample(v), setQuery({ key: v }))} />`}
     ${tab === "settings" && html`<${TableSettings} draft=${draft} />`}
     ${tab === "text" && html`<${TextEditor} draft=${draft} />`}`;
 }

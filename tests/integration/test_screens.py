@@ -10,7 +10,7 @@ from gate import Gate
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from servers import Failed
-from tasks import Task, log_in
+from tasks import Task, log_in, person
 from test_access import PASSWORD, add_user
 
 # How each language calls the theme of the system; the page of another language shows none of these.
@@ -120,6 +120,40 @@ def test_from_an_empty_daemon_to_the_first_search_without_a_manual(w):
         complaints = browser.complaints()
     if complaints:
         raise Failed(f"the console says {complaints}")
+
+
+def test_who_has_only_a_browser_types_the_password_and_sees_what_the_server_lacks(w):
+    secret, grant = "tee-und-salz", "GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO 'typist'@'127.0.0.1'"
+    w.db.sql(f"CREATE USER IF NOT EXISTS typist@'127.0.0.1' IDENTIFIED BY '{secret}'")
+    daemon = w.millrace()
+    try:
+        with person(daemon, "admin", expected=("topics/",)) as browser:
+            browser.click("Add a topic", within="main")
+            browser.fill("Name", w.schema)
+            browser.fill("Address", f"127.0.0.1:{w.db.port}")
+            browser.fill("User", "typist")
+            browser.choose("Password", "type it")
+            browser.fill("The password itself", "wrong")
+            browser.click("Add a topic", within="dialog")
+            browser.shows("correct user and password_file")
+            browser.fill("The password itself", secret)
+            browser.click("Try without changing anything", within="dialog")
+            browser.shows(grant)
+            w.db.sql(grant)
+            browser.click("Try without changing anything", within="dialog")
+            browser.shows("This would happen")
+            if secret in browser.text() or 'password="$PASSWORD"' not in browser.text():
+                raise Failed(f"the dialog shows the password: {browser.text()}")
+            browser.click("Add a topic", within="dialog")
+            browser.shows("● fine Server answers")  # nobody has clicked a test
+            browser.go(f"#/topics/{w.schema}")
+            browser.click("Edit", within="main")
+            browser.fill("Note", "typed by hand")
+            browser.click("Edit the topic", within="dialog")
+            browser.shows("typed by hand")
+            browser.wait("the topic follows with the password that stayed", lambda: daemon.status()["topics"][0]["state"] == "running")
+    finally:
+        w.db.sql("DROP USER typist@'127.0.0.1'")
 
 
 def test_the_palette_answers_why_a_row_is_not_in_search(w):

@@ -15,12 +15,18 @@ const { visible } = await import('../../web/ui/src/html.js');
 const { link } = await import('../../web/ui/src/route.js');
 const { traceOf } = await import('../../web/ui/src/palette.js');
 const { relationOf } = await import('../../web/ui/src/definition/relations.js');
-const { sourceOf } = await import('../../web/ui/src/definition/source.js');
+const { commandOf, sourceOf } = await import('../../web/ui/src/definition/source.js');
 const { columnOf, shortColumn } = await import('../../web/ui/src/definition/draft.js');
 const { kindOfReason, partOfKind } = await import('../../web/ui/src/screens/letters.js');
 const { checkLink } = await import('../../web/ui/src/checks.js');
 const { overall, worst } = await import('../../web/ui/src/state.js');
 const { seriesOf } = await import('../../web/ui/src/plots.js');
+
+// The fields of a topic that nobody has filled.
+const NO_VALUES = {
+  ...Object.fromEntries(['address', 'user', 'password_file', 'password_env', 'password', 'server_public_key_file', 'group', 'start', 'time_zone', 'day_zone', 'zero_date', 'on_gap', 'server_id', 'description'].map((f) => [f, ''])),
+  secret: 'file', tls: 'off',
+};
 
 let seed = Number(process.env.SEED ?? Date.now() % 1e9);
 console.log(`# seed ${seed}`);
@@ -77,11 +83,30 @@ test('an edited relation keeps what the dialog does not show', () => {
 });
 
 test('an edited topic keeps its other members and loses what was emptied', () => {
-  const fields = ['address', 'user', 'password_file', 'password_env', 'tls', 'server_public_key_file', 'group', 'start', 'time_zone', 'day_zone', 'zero_date', 'on_gap', 'server_id', 'description'];
-  const values = { ...Object.fromEntries(fields.map((f) => [f, ''])), address: 'db:3306', user: 'm', tls: '{"verify":false}', server_id: '7' };
+  const values = { ...NO_VALUES, address: 'db:3306', user: 'm', tls: 'unchecked', server_id: '7' };
   assert.deepEqual(sourceOf('topic', { name: 'shop', group: 'g', later: 1 }, values), {
     name: 'shop', later: 1, address: 'db:3306', user: 'm', tls: { verify: false }, server_id: 7,
   });
+});
+
+test('a source has the one password that was chosen, and keeps the stored one if nothing is typed', () => {
+  const typed = { ...NO_VALUES, address: 'db', user: 'm', secret: 'typed', password_file: '/left/over' };
+  assert.deepEqual(sourceOf('topic', undefined, { ...typed, name: 'shop', password: 'geheim' }), { name: 'shop', address: 'db', user: 'm', password: 'geheim' });
+  assert.deepEqual(sourceOf('topic', { name: 'shop', password: '***' }, typed), { name: 'shop', address: 'db', user: 'm', password: '***' });
+  assert.deepEqual(sourceOf('topic', { name: 'shop', password: '***' }, { ...typed, secret: 'file' }), { name: 'shop', address: 'db', user: 'm', password_file: '/left/over' });
+});
+
+test('a password stands in no command line', () => {
+  const typed = { ...NO_VALUES, name: 'shop', address: 'db', user: 'm', secret: 'typed', password: "geheim'" };
+  assert.equal(commandOf('topic', undefined, typed), 'millrace topic add shop address=db user=m password="$PASSWORD"');
+  assert.equal(commandOf('topic', { name: 'shop', address: 'db', user: 'm', password: '***' }, { ...typed, password: '' }), 'millrace topic set shop');
+});
+
+test('fields of TLS leave its other members alone', () => {
+  const of = (tls, values) => sourceOf('database', { name: 'x', topic: 't', tls }, { ...NO_VALUES, topic: 't', schema: '', ...values }).tls;
+  assert.deepEqual(of({ ca_file: 'a', verify: false, later: 1 }, { tls: 'on', tls_ca_file: 'b' }), { ca_file: 'b', later: 1 });
+  assert.deepEqual(of(undefined, { tls: 'on' }), {});
+  assert.equal(of({ ca_file: 'a' }, { tls: 'off' }), undefined);
 });
 
 test('a column is written as briefly as people write it', () => {

@@ -78,7 +78,10 @@ export function Problem({ of, again }) {
     <p><strong>${problemText(of)}</strong></p>
     ${of.detail && of.status !== 0 && html`<p>${of.detail}</p>`}
     ${of.fix && html`<p><span class="soft">${t("fix")}</span> ${of.fix}</p>`}
-    ${(of.errors ?? []).map((e) => html`<p>${e.pointer ? html`<code>${e.pointer}</code> ` : ""}${e.message ?? e.detail ?? ""}</p>`)}
+    ${(of.errors ?? []).map(
+      (e) => html`<p>${e.pointer ? html`<code>${e.pointer}</code> ` : ""}${e.message ?? e.detail ?? ""}</p>
+        ${e.fix && e.fix !== of.fix && html`<p><span class="soft">${t("fix")}</span> <code>${e.fix}</code> <${Copy} text=${e.fix} /></p>`}`,
+    )}
     <p class="row">
       ${again && html`<button type="button" onClick=${again}>${t("try_again")}</button>`}
       <${Copy} text=${details} />

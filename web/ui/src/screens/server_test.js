@@ -1,5 +1,5 @@
 /* Test a server: what `doctor` says of one topic or database, each failed line with its fix. */
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { html } from "../html.js";
 import { t } from "../text.js";
 import { get } from "../api.js";
@@ -17,7 +17,8 @@ export function Checks({ items }) {
   )}</ul>`;
 }
 
-export function ServerTest({ group }) {
+/* With `atOnce` the servers are asked as soon as this is shown. */
+export function ServerTest({ group, atOnce }) {
   const [answer, setAnswer] = useState(null);
   const [problem, setProblem] = useState(null);
   const [busy, setBusy] = useState(false);
@@ -32,6 +33,9 @@ export function ServerTest({ group }) {
     }
     setBusy(false);
   };
+  useEffect(() => {
+    if (atOnce && hasRole("operator")) test();
+  }, [group]);
   if (!hasRole("operator")) return null;
   return html`<h2>${t("test.title")}</h2>
     <p class="row"><button type="button" disabled=${busy} onClick=${test}>${busy ? t("action.busy") : t("test.run")}</button>

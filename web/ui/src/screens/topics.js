@@ -2,7 +2,7 @@
 import { useEffect } from "preact/hooks";
 import { html } from "../html.js";
 import { t } from "../text.js";
-import { link, route, setQuery } from "../route.js";
+import { go, link, route, setQuery } from "../route.js";
 import { may } from "../session.js";
 import { status } from "../stream.js";
 import { useData } from "../data.js";
@@ -32,16 +32,19 @@ function rowsOf(states, definitions) {
   return [...states, ...definitions.filter((x) => !known.has(x.name)).map((x) => ({ name: x.name, state: "created", server: x.address }))];
 }
 
+/* What is wrong with the server is seen at once: the new topic's screen tests it. */
+const addTopic = () => sourceAction("topic", { after: (answer) => go(["topics", answer.items[0]?.name ?? ""], { test: "1" }) });
+
 function List() {
   const of = useData("topics");
   const q = route.value.query;
   useEffect(() => {
     if (q.add && may("admin")) {
       setQuery({ add: "" });
-      act(sourceAction("topic", { after: () => of.again() }));
+      act(addTopic());
     }
   }, [q.add]);
-  return html`<${Heading} title=${t("nav.topics")}><${Action} name=${t("source.add_topic")} role="admin" primary of=${() => sourceAction("topic", { after: of.again })} /></${Heading}>
+  return html`<${Heading} title=${t("nav.topics")}><${Action} name=${t("source.add_topic")} role="admin" primary of=${addTopic} /></${Heading}>
     <${Loaded} of=${of} show=${(data) => {
       const all = rowsOf(status.value?.topics ?? [], data.items);
       const rows = all.filter((x) => (!q.state || x.state === q.state) && finds(q.find, x.name, x.server));
@@ -97,7 +100,7 @@ function One({ name }) {
         ${tables.length === 0 ? html`<p>${t("topic.no_tables")}</p>` : html`<ul>${tables.map(
           (y) => html`<li><a href=${link(["tables", y.table])}>${y.table}</a> <${TableState} of=${y} /> ${span(y.lag_seconds)}</li>`,
         )}</ul>`}
-        <${ServerTest} group=${`topic ${name}`} />
+        <${ServerTest} group=${`topic ${name}`} atOnce=${route.value.query.test === "1"} />
         <h2>${t("source.definition")}</h2>
         <${Terms} of=${Object.entries(definition).map(([k, v]) => [k, typeof v === "object" ? JSON.stringify(v) : String(v)])} />`;
     }} />`;

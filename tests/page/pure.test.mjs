@@ -18,7 +18,7 @@ const { relationOf } = await import('../../web/ui/src/definition/relations.js');
 const { commandOf, sourceOf } = await import('../../web/ui/src/definition/source.js');
 const { columnOf, shortColumn } = await import('../../web/ui/src/definition/draft.js');
 const { kindOfReason, partOfKind } = await import('../../web/ui/src/screens/letters.js');
-const { checkLink } = await import('../../web/ui/src/checks.js');
+const { checkLink, findingOf, groupName } = await import('../../web/ui/src/checks.js');
 const { overall, worst } = await import('../../web/ui/src/state.js');
 const { seriesOf } = await import('../../web/ui/src/plots.js');
 
@@ -133,6 +133,12 @@ test('a check leads to where its fix can be done', () => {
   assert.equal(to('table shop.tea', 'millrace index create shop.tea'), '#/tables/shop.tea');
   assert.equal(to('topic shop', 'millrace replay cannot read a day of it again'), '#/topics/shop');
   assert.equal(to('search', undefined), '#/doctor');
+});
+
+test('a check that the page has no text for is said by the daemon, and its fix stays', () => {
+  const check = { id: 'table.new', code: 'table.new.kind', values: {}, group: 'table shop.tea', status: 'warn', message: 'odd', why: 'matters', fix: 'look' };
+  assert.deepEqual(findingOf(check), { text: 'odd', why: 'matters', fix: 'look', isCommand: true, said: '', saidFix: '' });
+  assert.equal(groupName('moon phase'), 'moon phase');
 });
 
 test('the whole is never better than its worst check, and unknown without a status', () => {

@@ -4,16 +4,15 @@ import { html } from "../html.js";
 import { t } from "../text.js";
 import { get } from "../api.js";
 import { hasRole } from "../session.js";
-import { Problem, Since, State, Copy } from "../parts.js";
+import { Problem, Since, State } from "../parts.js";
 import { checkTitle } from "../checks.js";
+import { Finding } from "../finding.js";
 
 const DOCTOR_MS = 60000;
 
 export function Checks({ items }) {
   return html`<ul class="checks">${items.map(
-    (c) => html`<li><${State} of=${c.status} /><${Since} at=${c.since} /> <strong>${checkTitle(c)}</strong> ${c.message}
-      ${c.why && html`<p class="soft">${c.why}</p>`}
-      ${c.fix && html`<p><span class="soft">${t("fix")}</span> <code>${c.fix}</code> <${Copy} text=${c.fix} /></p>`}</li>`,
+    (c) => html`<li><${State} of=${c.status} /><${Since} at=${c.since} /> <strong>${checkTitle(c)}</strong> <${Finding} of=${c} /></li>`,
   )}</ul>`;
 }
 

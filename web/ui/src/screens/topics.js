@@ -12,7 +12,7 @@ import { Ago, Empty, Heading, Loaded, State, TableState, Terms, TopicState } fro
 import { Action, act } from "../action.js";
 import { distinct, Filters, finds, Table } from "../table.js";
 import { Plots } from "../plots.js";
-import { ServerTest } from "./server_test.js";
+import { Checks, ServerTest } from "./server_test.js";
 import { deleteSource, sourceAction } from "../definition/source.js";
 import { moveTopic, pauseTopic, resetTopic, resumeTopic } from "../actions/topic.js";
 
@@ -88,11 +88,13 @@ function One({ name }) {
   const of = useData(path(["topics", name]), { live: false });
   const x = status.value?.topics.find((y) => y.name === name);
   const tables = (status.value?.tables ?? []).filter((y) => y.topic === name);
+  /* What status finds of it; a reason that concerns all topics has a check of another group. */
+  const found = (status.value?.checks ?? []).filter((c) => c.group === `topic ${name}` && c.status !== "ok");
   return html`<${Heading} title=${name}>${x && html`<${State} of=${x.state} />`}<a href="#/topics">${t("nav.topics")}</a></${Heading}>
     <${Loaded} of=${of} show=${(data) => {
       const definition = data.items?.[0] ?? data;
-      return html`${x?.reason && html`<div class="problem"><p><strong>${x.reason}</strong></p>${x.fix && html`<p><span class="soft">${t("fix")}</span> ${x.fix}</p>`}</div>`}
-        ${(x?.warnings ?? []).map((w) => html`<p class="warn">▲ ${w.message ?? String(w)}</p>`)}
+      return html`${found.length > 0 && html`<${Checks} items=${found} />`}
+        ${found.length === 0 && x?.reason && html`<div class="problem"><p><strong>${x.reason}</strong></p>${x.fix && html`<p><span class="soft">${t("fix")}</span> ${x.fix}</p>`}</div>`}
         <${Operations} name=${name} x=${x} definition=${definition} etag=${of.etag} again=${of.again} />
         ${x ? html`<${Terms} of=${terms(x)} />` : html`<p>${t("table.no_state")}</p>`}
         <${Plots} topic=${name} />

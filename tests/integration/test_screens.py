@@ -172,6 +172,59 @@ def test_the_palette_answers_why_a_row_is_not_in_search(w):
         browser.picture("trace-of-a-deleted-row")
 
 
+def tried(browser, wanted="This would happen"):
+    """Try the dialog that is open, and leave it."""
+    browser.click("Try without changing anything", within="dialog")
+    browser.shows(wanted)
+    browser.click("Cancel", within="dialog")
+    browser.wait("the dialog is gone", lambda: not browser.driver.find_elements(By.CSS_SELECTOR, "dialog[open]"))
+
+
+def test_what_a_dialog_sends_can_be_tried_and_changes_nothing(w):
+    daemon, _, _ = w.work_on_shop()
+    table = f"{w.schema}.orders"
+    kept = (("token", "list"), ("word", "list"), ("config", "delivery", "get"))
+    before = [daemon.command(*words).stdout for words in kept]
+    with person(daemon, "admin") as browser:
+        browser.go("#/delivery")
+        browser.click("Drain", within="main")
+        tried(browser)
+        browser.click("Cancel the drain", within="main")
+        tried(browser)
+        browser.go("#/delivery?tab=settings")
+        browser.click("Change", within="main")
+        tried(browser)
+        browser.click("Return to the configuration", within="main")
+        tried(browser)
+        browser.go("#/settings?tab=users")
+        browser.click("Add a user", within="main")
+        browser.fill("Name", "boris")
+        browser.fill("A new password", PASSWORD)
+        tried(browser)
+        browser.go("#/settings?tab=tokens")
+        browser.click("Make a token", within="main")
+        browser.fill("Name", "night")
+        tried(browser)
+        browser.go("#/words")
+        browser.click("Add words", within="main")
+        browser.fill("One word a line", "龙井茶")
+        tried(browser)
+        browser.go(f"#/trace?table={table}&key=1")
+        browser.click("Write this document again", within="main")
+        tried(browser)
+        browser.go("#/verify")
+        browser.click("Verify", within="main", beside=table)
+        if "The reason" in browser.text():
+            raise Failed("a comparison that writes nothing asks for a reason")
+        browser.tick("Repair what differs")
+        browser.fill("The reason (the audit log keeps it)", "a doubt")
+        if "--why 'a doubt'" not in browser.text():
+            raise Failed(f"the command lacks the reason: {browser.text()}")
+        tried(browser, "nothing is written")
+    if "boris" in daemon.command("user", "list").stdout or [daemon.command(*words).stdout for words in kept] != before:
+        raise Failed("a try has changed something")
+
+
 def test_a_viewer_is_offered_nothing_that_is_refused(w):
     daemon, _, _ = w.work_on_shop()
     add_user(daemon, "anna", "viewer")

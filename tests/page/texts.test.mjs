@@ -33,6 +33,20 @@ test('each value that a text names is one that the sources give', () => {
       for (const name of found(of[language], /\{(\w+)\}/g)) assert.ok(given.has(name), `${key} in ${language} names {${name}}`);
 });
 
+// What a dialog sends is tried by `preview`, with dry_run.
+test('each dialog that sends a change can be tried', () => {
+  const UNTRIED = ['put("me/password"']; // a password is only right or wrong
+  const folder = 'web/ui/src';
+  for (const name of readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.js'))) {
+    const lines = readFileSync(`${folder}/${name}`, 'utf8').split('\n');
+    lines.forEach((line, i) => {
+      if (!/^ *run: .*\b(post|put|patch|remove)\(/.test(line) || UNTRIED.some((part) => line.includes(part))) return;
+      const start = lines.slice(0, i).findLastIndex((before) => /^ *title: /.test(before));
+      assert.ok(lines.slice(start, i).some((before) => /^ *preview: .*(dry_run: true|tryIndex)/.test(before)), `${name}:${i + 1} sends what nobody can try`);
+    });
+  }
+});
+
 // The codes of problems: by status, and those of single places.
 const problems = [...new Set(sources('web').flatMap((text) => [
   ...found(text, /\{[45]\d\d, "[^"]*", "([a-z-]+)"\}/g),

@@ -7,14 +7,14 @@ LOG_COMPILER    = $(SHELL) $(top_srcdir)/tests/tap.sh
 TAP_LOG_DRIVER   = $(LOG_DRIVER)
 TAP_LOG_COMPILER = $(LOG_COMPILER) $(SHELL)
 
-EXTRA_DIST += %D%/unit/unit.h %D%/page/pure.test.mjs
+EXTRA_DIST += %D%/unit/unit.h %D%/page/pure.test.mjs %D%/page/texts.test.mjs
 # The tests that wait for long begin first.
 include %D%/component/local.mk
 
 lints = %D%/lint/banned.sh %D%/lint/completion.sh %D%/lint/containers.sh %D%/lint/docs.sh %D%/lint/format.sh \
 	%D%/lint/headers.sh %D%/lint/hardened.sh %D%/lint/layers.sh %D%/lint/limits.sh %D%/lint/magic.sh \
 	%D%/lint/monitoring.sh %D%/lint/mutations.sh %D%/lint/package.sh %D%/lint/page.sh %D%/lint/service.sh %D%/lint/schema.sh %D%/lint/sleeps.sh %D%/lint/tags.sh %D%/lint/unused.sh \
-	%D%/page/pure.tap
+	%D%/page/pure.tap %D%/page/texts.tap
 TESTS              += $(lints)
 dist_noinst_SCRIPTS += %D%/tap.sh %D%/without_cmocka.sh $(lints) %D%/integration/oracle.py
 dist_noinst_SCRIPTS += %D%/mutate/run.py

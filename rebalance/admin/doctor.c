@@ -41,6 +41,7 @@ static void check_disk(struct doctor_list *l, struct str health)
                       .group = STR("search engine"),
                       .message = str_from(text),
                       .status = percent < DISK_WARN_PERCENT ? DOCTOR_OK : DOCTOR_WARN,
+                      .values = {{"percent", .number = (double)percent}},
                       .why = STR("at 95 % the engine refuses every write until space is free"),
                       .fix = STR("free space or add a node before that")});
 }
@@ -57,6 +58,7 @@ static void check_health(struct coordinator *co, struct doctor_list *l)
         doctor_add(l, &(struct doctor_check){.id = STR("search.health"),
                                              .group = STR("search engine"),
                                              .message = buf_str(&color),
+                                             .values = {{"health", .text = buf_str(&color)}},
                                              .status = red ? DOCTOR_FAIL : DOCTOR_OK,
                                              .why = STR(DOCTOR_WHY_RED),
                                              .fix = STR(DOCTOR_FIX_RED)});
@@ -64,6 +66,7 @@ static void check_health(struct coordinator *co, struct doctor_list *l)
     } else {
         doctor_add(l, &(struct doctor_check){
                           .id = STR("search.health"),
+                          .code = STR("search.health.unknown"),
                           .group = STR("search engine"),
                           .message = str_from(err.msg),
                           .status = DOCTOR_FAIL,
@@ -101,6 +104,9 @@ static bool check_search(struct coordinator *co, struct doctor_list *l)
         l,
         &(struct doctor_check){
             .id = STR("search.reach"),
+            .code = is_new ? STR("search.reach.new") : STR(""),
+            .values = {{"engine", .text = str_from(engine_name(&engine))},
+                       {"version", .text = str_from(search_version_text(co->opt.search))}},
             .group = STR("search engine"),
             .status = is_new ? DOCTOR_WARN : DOCTOR_OK,
             .message = str_from(text),
@@ -380,11 +386,13 @@ static bool ask_store(struct errand *e, struct err *err)
 /* What to report if one of them does not answer. */
 static const struct asked_kind {
     errand_fn run;
-    const char *id, *why, *fix;
+    const char *id, *code, *why, *fix;
 } kinds[] = {
-    {ask_store, "store.write", DOCTOR_WHY_STORE, DOCTOR_FIX_STORE_HANGS},
-    {ask_engine, "search.reach", DOCTOR_WHY_SEARCH, DOCTOR_FIX_SEARCH_HANGS},
-    {ask_server, "mysql.reach", "nothing else can be checked or done until it answers",
+    {ask_store, "store.write", "store.write.silent", DOCTOR_WHY_STORE, DOCTOR_FIX_STORE_HANGS},
+    {ask_engine, "search.reach", "search.reach.silent", DOCTOR_WHY_SEARCH,
+     DOCTOR_FIX_SEARCH_HANGS},
+    {ask_server, "mysql.reach", "mysql.reach.silent",
+     "nothing else can be checked or done until it answers",
      "find out why the server hangs, or correct the topic's address"},
 };
 
@@ -433,6 +441,7 @@ static void take(struct doctor_list *l, struct errand *e, const struct asked_kin
             doctor_add(l, &p->list.checks[i]);
     else
         doctor_add(l, &(struct doctor_check){.id = str_from(kind->id),
+                                             .code = str_from(kind->code),
                                              .group = p->group,
                                              .status = DOCTOR_FAIL,
                                              .message = str_from(err.msg),

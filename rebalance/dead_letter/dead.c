@@ -213,6 +213,10 @@ void coordinator_check_dead_letters(struct coordinator *co, struct doctor_list *
         append_level(&text, level);
     doctor_add(l, &(struct doctor_check){
                       .id = STR("dead_letters"),
+                      .code = err.kind != ERR_NONE ? STR("dead_letters.unknown")
+                              : full               ? STR("dead_letters.full")
+                                                   : STR(""),
+                      .values = {{"letters", .number = (double)level.n}},
                       .group = STR("dead letters"),
                       .status = full ? DOCTOR_FAIL : DOCTOR_WARN,
                       .message = buf_str(&text),

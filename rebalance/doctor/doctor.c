@@ -14,8 +14,25 @@ void doctor_init(struct doctor_list *l, struct arena *a)
     *l = (struct doctor_list){.arena = a};
 }
 
+static struct str code_of(struct arena *a, const struct doctor_check *c)
+{
+    struct buf code = {0};
+    struct str copy;
+
+    if (c->code.len > 0)
+        return arena_copy(a, c->code);
+    buf_append(&code, c->id);
+    if (c->status == DOCTOR_OK)
+        buf_append(&code, STR(".ok"));
+    copy = arena_copy(a, buf_str(&code));
+    buf_free(&code);
+    return copy;
+}
+
 void doctor_add(struct doctor_list *l, const struct doctor_check *c)
 {
+    struct doctor_check *added;
+
     if (l->n == l->cap) {
         const struct doctor_check *before = l->checks;
 
@@ -24,8 +41,10 @@ void doctor_add(struct doctor_list *l, const struct doctor_check *c)
         if (l->n > 0)
             memcpy(l->checks, before, l->n * sizeof(*before));
     }
-    l->checks[l->n++] = (struct doctor_check){
+    added = &l->checks[l->n++];
+    *added = (struct doctor_check){
         .id = arena_copy(l->arena, c->id),
+        .code = code_of(l->arena, c),
         .group = arena_copy(l->arena, c->group),
         .status = c->status,
         .message = arena_copy(l->arena, c->message),
@@ -33,6 +52,11 @@ void doctor_add(struct doctor_list *l, const struct doctor_check *c)
         .fix = arena_copy(l->arena, c->fix),
         .since = arena_copy(l->arena, c->since),
     };
+    for (size_t i = 0; i < DOCTOR_VALUES && c->values[i].name != NULL; i++) {
+        added->values[i] = c->values[i];
+        if (c->values[i].text.ptr != NULL)
+            added->values[i].text = arena_copy(l->arena, c->values[i].text);
+    }
 }
 
 void doctor_add_problem(struct doctor_list *l, struct str table, const struct problem *p)
@@ -42,6 +66,8 @@ void doctor_add_problem(struct doctor_list *l, struct str table, const struct pr
 
     buf_printf(&group, "table %" STR_FMT, STR_ARG(table));
     doctor_add(l, &(struct doctor_check){.id = STR("table.definition"),
+                                         .code = error ? STR("table.definition.refused")
+                                                       : STR("table.definition.slow"),
                                          .group = buf_str(&group),
                                          .status = error ? DOCTOR_FAIL : DOCTOR_WARN,
                                          .message = p->message,
@@ -72,6 +98,21 @@ const char *doctor_status_name(enum doctor_status status)
     return "unknown";
 }
 
+static void write_values(const struct doctor_check *c, struct json_writer *w)
+{
+    json_write_key(w, STR("values"));
+    json_open_object(w);
+    for (size_t i = 0; i < DOCTOR_VALUES && c->values[i].name != NULL; i++) {
+        const struct doctor_value *v = &c->values[i];
+
+        if (v->text.ptr != NULL)
+            json_put_string(w, str_from(v->name), v->text);
+        else
+            json_put_double(w, str_from(v->name), v->number);
+    }
+    json_close_object(w);
+}
+
 void doctor_write(const struct doctor_list *l, struct json_writer *w)
 {
     json_open_array(w);
@@ -80,6 +121,8 @@ void doctor_write(const struct doctor_list *l, struct json_writer *w)
 
         json_open_object(w);
         json_put_string(w, STR("id"), c->id);
+        json_put_string(w, STR("code"), c->code);
+        write_values(c, w);
         json_put_string(w, STR("group"), c->group);
         json_put_cstr(w, STR("status"), doctor_status_name(c->status));
         json_put_string(w, STR("message"), c->message);

@@ -46,14 +46,25 @@ enum doctor_status {
     "find out why the store's server, or the disk of the data folder, hangs"
 #define DOCTOR_FIX_RED "GET _cluster/allocation/explain says why a shard is missing"
 
+/* A name or number of a finding, for programs that say it in another language. */
+struct doctor_value {
+    const char *name; /* NULL: none */
+    struct str text;  /* its pointer is NULL: the number counts */
+    double number;
+};
+
+#define DOCTOR_VALUES 4
+
 struct doctor_check {
     struct str id;    /* the check's name for programs: "mysql.binlog_format" */
+    struct str code;  /* the finding's: "topic.runs.paused"; empty: ID.ok if ok, else the id */
     struct str group; /* whom it concerns: "topic shop", "table shop.orders" */
     enum doctor_status status;
     struct str message; /* the finding */
     struct str why;     /* why that matters; empty when ok */
     struct str fix;     /* empty when ok */
     struct str since;   /* when that began, in RFC 3339; empty: not known, or ok */
+    struct doctor_value values[DOCTOR_VALUES];
 };
 
 struct doctor_list {
@@ -74,7 +85,10 @@ enum doctor_status doctor_worst(const struct doctor_list *l);
 /* "ok", "warn", "fail" */
 const char *doctor_status_name(enum doctor_status status);
 
-/* Write an array of {"id","group","status","message"} and, if not ok, "why", "fix", "since". */
+/*
+ * Write an array of {"id","code","values","group","status","message"} and, if not ok, "why",
+ * "fix", "since".
+ */
 void doctor_write(const struct doctor_list *l, struct json_writer *w);
 
 #endif

@@ -181,7 +181,7 @@ static void check_server_id(struct visit *v)
                       "server's configuration"));
     else if (ours != 0 && (server == ours || is_taken(v)))
         visit_add(
-            v, DOCTOR_FAIL, "mysql.server_id",
+            v, DOCTOR_FAIL, "mysql.server_id.taken",
             visit_text(v, "server id %u, which we would use, is %s", ours,
                        server == ours ? "the server's own" : "that of another replica"),
             STR("the server serves only the latest client with an id, so two with one id keep "
@@ -255,7 +255,7 @@ static void check_log_kept(struct visit *v)
     if (file.len == 0 || !server_log_backlog(v->conn, file, v->opt->offset, &behind, &err))
         return;
     if (!behind.found)
-        visit_add(v, DOCTOR_WARN, "mysql.log_kept",
+        visit_add(v, DOCTOR_WARN, "mysql.log_kept.gone",
                   visit_text(v,
                              "the server's log has no %" STR_FMT ":%llu, from where Millrace "
                              "goes on: it was purged, or this is another server",
@@ -392,7 +392,7 @@ static void check_dump(struct visit *v)
         visit_ok(v, "mysql.grant_dump", STR("the topic's user may read the log"));
     else if (transport_reason_of(&err) == TRANSPORT_PRIVILEGE)
         visit_add(
-            v, DOCTOR_FAIL, "mysql.grant_dump", str_from(err.msg),
+            v, DOCTOR_FAIL, "mysql.grant_dump.denied", str_from(err.msg),
             STR("Millrace cannot read the log without this right"),
             visit_text(v, "GRANT REPLICATION SLAVE ON *.* TO %" STR_FMT, STR_ARG(v->account)));
     else
@@ -452,7 +452,7 @@ static void check_tls(struct visit *v)
                  STR("the connection is encrypted and Millrace checks the server's "
                      "certificate"));
     else if (server->tls.enabled)
-        visit_add(v, DOCTOR_WARN, "mysql.tls",
+        visit_add(v, DOCTOR_WARN, "mysql.tls.unchecked",
                   STR("the connection is encrypted, but Millrace does not check the server's "
                       "certificate"),
                   STR("somebody between the two can pretend to be the server"),

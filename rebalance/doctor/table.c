@@ -39,7 +39,7 @@ static bool check_read(struct visit *v, struct str name)
     switch (err.code) {
     case 1049: /* no such database */
     case 1146: /* no such table */
-        visit_add(v, DOCTOR_FAIL, "mysql.table_read",
+        visit_add(v, DOCTOR_FAIL, "mysql.table_read.missing",
                   visit_text(v, "%" STR_FMT " does not exist", STR_ARG(name)),
                   STR("a definition names it"),
                   STR("correct the name in the definition, or create the table"));
@@ -47,7 +47,7 @@ static bool check_read(struct visit *v, struct str name)
     case 1044: /* no privilege on the database */
     case 1142: /* no privilege on the table */
     case 1143: /* no privilege on a column */
-        visit_add(v, DOCTOR_FAIL, "mysql.table_read", str_from(err.msg),
+        visit_add(v, DOCTOR_FAIL, "mysql.table_read.denied", str_from(err.msg),
                   STR("Millrace reads its rows to build documents"),
                   visit_text(v, "GRANT SELECT ON %" STR_FMT " TO %" STR_FMT, STR_ARG(name),
                              STR_ARG(v->account)));
@@ -154,7 +154,7 @@ static bool check_engine(struct visit *v, const struct doctor_table *t, struct s
                                 STR_ARG(name)));
             return false;
         }
-        visit_add(v, DOCTOR_FAIL, "mysql.table_engine",
+        visit_add(v, DOCTOR_FAIL, "mysql.table_engine.view",
                   visit_text(v, "%" STR_FMT " is a view", STR_ARG(name)),
                   STR("the log does not have a view's changes"),
                   STR("name its underlying tables, joined by relations"));

@@ -8,6 +8,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 struct str visit_text(struct visit *v, const char *fmt, ...)
 {
@@ -37,11 +38,22 @@ struct str visit_table_name(struct visit *v, const struct doctor_table *t)
     return name;
 }
 
-void visit_add(struct visit *v, enum doctor_status status, const char *id, struct str message,
+/* The first two words of a code. */
+static struct str id_of(const char *code)
+{
+    const char *first = strchr(code, '.');
+    const char *second = first != NULL ? strchr(first + 1, '.') : NULL;
+
+    return second != NULL ? (struct str){code, (size_t)(second - code)} : str_from(code);
+}
+
+void visit_add(struct visit *v, enum doctor_status status, const char *code, struct str message,
                struct str why, struct str fix)
 {
+    const struct str id = id_of(code);
     const struct doctor_check check = {
-        .id = str_from(id),
+        .id = id,
+        .code = str_equal(id, str_from(code)) ? STR("") : str_from(code),
         .group = v->opt->group,
         .status = status,
         .message = message,

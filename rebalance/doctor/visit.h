@@ -36,7 +36,8 @@ struct str visit_text(struct visit *v, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* `schema`.`table` */
 struct str visit_table_name(struct visit *v, const struct doctor_table *t);
 
-void visit_add(struct visit *v, enum doctor_status status, const char *id, struct str message,
+/* code: the check's id, "mysql.tls", or with a finding of it, "mysql.tls.unchecked". */
+void visit_add(struct visit *v, enum doctor_status status, const char *code, struct str message,
                struct str why, struct str fix);
 void visit_ok(struct visit *v, const char *id, struct str message);
 

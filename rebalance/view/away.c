@@ -67,6 +67,9 @@ static void warn(const struct stored_told_node *node, struct str handle, int64_t
     doctor_add(l,
                &(struct doctor_check){
                    .id = STR("cluster.away"),
+                   .code = is_shut_down ? STR("cluster.away.shut_down") : STR(""),
+                   .values = {{"node", .text = node->node_name},
+                              {"seconds", .number = (double)(now_ms - node->at_ms) / 1000}},
                    .group = STR("cluster"),
                    .status = DOCTOR_WARN,
                    .message = buf_str(&message),

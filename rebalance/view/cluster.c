@@ -63,6 +63,7 @@ static void check_reach(const struct cluster_view *v, struct doctor_list *l)
         add(v, l,
             (struct doctor_check){
                 .id = STR("cluster.reach"),
+                .code = STR("cluster.reach.refused"),
                 .status = DOCTOR_FAIL,
                 .message = str_from(trouble),
                 .why = STR("nodes may not learn of each other, nor share topics")},
@@ -79,13 +80,16 @@ static void check_normal(const struct cluster_view *v, struct doctor_list *l)
         human_count(&message, v->live.n);
         buf_append(&message, v->live.n == 1 ? STR(" node") : STR(" nodes"));
         add(v, l,
-            (struct doctor_check){.id = STR("cluster.normal"), .message = buf_str(&message)},
+            (struct doctor_check){.id = STR("cluster.normal"),
+                                  .message = buf_str(&message),
+                                  .values = {{"nodes", .number = (double)v->live.n}}},
             "");
     } else if (v->is_connected) {
         buf_append(&message, v->waits.len > 0 ? buf_str(&v->waits) : STR("is not normal yet"));
         add(v, l,
             (struct doctor_check){
                 .id = STR("cluster.normal"),
+                .code = v->is_normal ? STR("cluster.normal.nobody") : STR(""),
                 .status = v->is_normal ? DOCTOR_FAIL : DOCTOR_WARN,
                 .message = buf_str(&message),
                 .why = v->is_normal ? STR("nobody follows the topics")
@@ -121,6 +125,8 @@ static void check_timeout(const struct cluster_view *v, struct doctor_list *l)
     add(v, l,
         (struct doctor_check){
             .id = STR("cluster.timeout"),
+            .values = {{"granted_seconds", .number = v->timeout_ms / 1000.0},
+                       {"asked_seconds", .number = v->asked_ms / 1000.0}},
             .status = DOCTOR_WARN,
             .message = buf_str(&message),
             .why = STR(

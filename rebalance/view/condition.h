@@ -12,6 +12,7 @@ struct condition {
     bool is_of_all;    /* the reason is no fault of its own: a check of another group says it */
     struct str reason; /* empty: all is well */
     struct str fix;    /* or what happens automatically */
+    const char *code;  /* what the doctor calls the reason; NULL: the check's own name */
     struct str
         since; /* RFC 3339: since when nothing goes on; empty: all is well, or not known */
 };

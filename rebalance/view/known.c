@@ -46,7 +46,11 @@ static void add_well(struct doctor_list *l, const struct coordinator_view *v,
     buf_printf(&message, "%s, lag ", t->is.state);
     human_seconds(&message, lag_seconds(t->lag, v->now_ms));
     add(l, "topic", t->d->name,
-        &(struct doctor_check){.id = STR("topic.runs"), .message = buf_str(&message)});
+        &(struct doctor_check){
+            .id = STR("topic.runs"),
+            .message = buf_str(&message),
+            .values = {{"state", .text = str_from(t->is.state)},
+                       {"lag_seconds", .number = lag_seconds(t->lag, v->now_ms)}}});
     buf_free(&message);
 }
 
@@ -58,6 +62,11 @@ static enum doctor_status status_of(const struct topic_view *t)
     return t->is.is_bad || !follows ? DOCTOR_FAIL : DOCTOR_WARN;
 }
 
+static struct str code_of(const struct condition *is)
+{
+    return is->code != NULL ? str_from(is->code) : STR("");
+}
+
 /* for_others: who may be able to reach what this node cannot. */
 static void check_topic(const struct coordinator_view *v, const struct topic_view *t,
                         bool for_others, struct doctor_list *l)
@@ -65,6 +74,7 @@ static void check_topic(const struct coordinator_view *v, const struct topic_vie
     if (t->is.reason.len > 0 && (for_others || !t->is.is_of_all))
         add(l, "topic", t->d->name,
             &(struct doctor_check){.id = STR("topic.runs"),
+                                   .code = code_of(&t->is),
                                    .status = status_of(t),
                                    .message = t->is.reason,
                                    .why = t->is.is_of_all
@@ -77,10 +87,12 @@ static void check_topic(const struct coordinator_view *v, const struct topic_vie
         add_well(l, v, t);
     for (size_t i = 0; i < t->n_warnings; i++)
         add(l, "topic", t->d->name,
-            &(struct doctor_check){.id = str_from(t->warnings[i].id),
-                                   .status = DOCTOR_WARN,
-                                   .message = t->warnings[i].text,
-                                   .why = str_from(t->warnings[i].why)});
+            &(struct doctor_check){
+                .id = str_from(t->warnings[i].id),
+                .status = DOCTOR_WARN,
+                .message = t->warnings[i].text,
+                .why = str_from(t->warnings[i].why),
+                .values = {t->warnings[i].values[0], t->warnings[i].values[1]}});
 }
 
 /* ---- tables ---- */
@@ -110,6 +122,7 @@ static void check_condition(const struct table_view *t, struct doctor_list *l)
         add(l, "table", table_name(t->d),
             &(struct doctor_check){.id =
                                        t->is.is_bad ? STR("table.runs") : STR("table.current"),
+                                   .code = code_of(&t->is),
                                    .status = t->is.is_bad ? DOCTOR_FAIL : DOCTOR_WARN,
                                    .message = t->is.reason,
                                    .why = meaning(t),
@@ -127,13 +140,15 @@ static void check_build(const struct table_view *t, struct doctor_list *l)
     buf_printf(&message, "the build of version %" PRIu64 " of its index %s%s", b->s.number,
                b->s.slow ? "goes on, but " : "waits: ", b->s.why.msg);
     add(l, "table", table_name(t->d),
-        &(struct doctor_check){.id = STR("table.build"),
-                               .status = DOCTOR_WARN,
-                               .message = buf_str(&message),
-                               .why = STR("searches use the previous version, if there is one"),
-                               .fix = b->fix[0] != '\0'
-                                          ? str_from(b->fix)
-                                          : STR("it continues by itself once that is over")});
+        &(struct doctor_check){
+            .id = STR("table.build"),
+            .code = b->s.slow ? STR("table.build.slow") : STR("table.build.waits"),
+            .values = {{"version", .number = (double)b->s.number}},
+            .status = DOCTOR_WARN,
+            .message = buf_str(&message),
+            .why = STR("searches use the previous version, if there is one"),
+            .fix = b->fix[0] != '\0' ? str_from(b->fix)
+                                     : STR("it continues by itself once that is over")});
     buf_free(&message);
 }
 
@@ -171,6 +186,8 @@ static void check_documents(const struct table_view *t, struct doctor_list *l)
     buf_printf(&message, "Millrace cannot count its documents: %s", why->msg);
     add(l, "table", table_name(t->d),
         &(struct doctor_check){.id = STR("table.documents"),
+                               .code =
+                                   why->code == 404 ? STR("table.documents.no_index") : STR(""),
                                .status = why->code == 404 ? DOCTOR_FAIL : DOCTOR_WARN,
                                .message = buf_str(&message),
                                .why = STR("searches may find none of its documents"),
@@ -219,12 +236,15 @@ static void check_compared(const struct coordinator_view *v, const struct table_
     buf_append(&fix, STR("millrace verify "));
     buf_append_word(&fix, table_name(t->d));
     add(l, "table", table_name(t->d),
-        &(struct doctor_check){.id = STR("table.compared"),
-                               .status = DOCTOR_WARN,
-                               .message = buf_str(&message),
-                               .why = STR("index.verify_within asks for a comparison of all "
-                                          "documents with their rows by now"),
-                               .fix = buf_str(&fix)});
+        &(struct doctor_check){
+            .id = STR("table.compared"),
+            .code = t->is_compared ? STR("") : STR("table.compared.never"),
+            .values = {{"seconds", .number = (double)(v->now_ms - since_ms) / 1000}},
+            .status = DOCTOR_WARN,
+            .message = buf_str(&message),
+            .why = STR("index.verify_within asks for a comparison of all "
+                       "documents with their rows by now"),
+            .fix = buf_str(&fix)});
     buf_free(&message);
     buf_free(&fix);
 }
@@ -281,12 +301,13 @@ static void check_trees(const struct coordinator_view *v, const struct table_vie
                         struct doctor_list *l)
 {
     const bool leads = definition_lead(v->definitions, t->d) == t->d;
+    const bool is_late = v->now_ms > t->trees.late_ms &&
+                         (t->trees.now.state == TREES_COMPLETE || !t->trees.is_one_ahead);
     struct buf message = {0}, fix = {0};
 
     if (!t->trees.are_wanted || !leads)
         return;
-    if (v->now_ms > t->trees.late_ms &&
-        (t->trees.now.state == TREES_COMPLETE || !t->trees.is_one_ahead)) {
+    if (is_late) {
         buf_append(&message,
                    STR("Millrace has not compared the anti-entropy trees of its index for "));
         human_seconds(&message, (double)(v->now_ms - t->trees.since_ms) / 1000);
@@ -306,6 +327,8 @@ static void check_trees(const struct coordinator_view *v, const struct table_vie
     if (message.len > 0)
         add(l, "table", table_name(t->d),
             &(struct doctor_check){.id = STR("table.trees"),
+                                   .code = is_late ? STR("table.trees.late")
+                                                   : STR("table.trees.differ"),
                                    .status = DOCTOR_WARN,
                                    .message = buf_str(&message),
                                    .why = STR("documents can differ from their rows, and "
@@ -385,11 +408,19 @@ static struct str fix_of_engine(const struct engine_heard *heard)
     return heard->is_unreachable ? STR(DOCTOR_FIX_SEARCH) : STR("millrace doctor says more");
 }
 
+static struct str code_of_engine(const struct engine_heard *heard)
+{
+    if (heard->is.is_silent)
+        return STR("search.reach.silent");
+    return heard->is_unreachable ? STR("") : STR("search.reach.refuses");
+}
+
 static void check_engine(const struct engine_heard *heard, struct doctor_list *l)
 {
     if (heard->is.is_away)
         doctor_add(
             l, &(struct doctor_check){.id = STR("search.reach"),
+                                      .code = code_of_engine(heard),
                                       .group = STR("search engine"),
                                       .status = DOCTOR_FAIL,
                                       .message = str_from(heard->is.why.msg),
@@ -399,12 +430,14 @@ static void check_engine(const struct engine_heard *heard, struct doctor_list *l
     else if (heard->health[0] != '\0') {
         const bool red = strcmp(heard->health, "red") == 0;
 
-        doctor_add(l, &(struct doctor_check){.id = STR("search.health"),
-                                             .group = STR("search engine"),
-                                             .status = red ? DOCTOR_FAIL : DOCTOR_OK,
-                                             .message = str_from(heard->health),
-                                             .why = STR(DOCTOR_WHY_RED),
-                                             .fix = STR(DOCTOR_FIX_RED)});
+        doctor_add(
+            l, &(struct doctor_check){.id = STR("search.health"),
+                                      .group = STR("search engine"),
+                                      .status = red ? DOCTOR_FAIL : DOCTOR_OK,
+                                      .values = {{"health", .text = str_from(heard->health)}},
+                                      .message = str_from(heard->health),
+                                      .why = STR(DOCTOR_WHY_RED),
+                                      .fix = STR(DOCTOR_FIX_RED)});
     }
 }
 
@@ -419,6 +452,7 @@ static void check_address(const struct address_view *a, struct doctor_list *l)
     human_time(&message, clock_wall_ms() - (clock_mono_ms() - a->since_ms));
     buf_printf(&message, ": %s", a->why);
     doctor_add(l, &(struct doctor_check){.id = STR("search.address"),
+                                         .values = {{"address", .text = str_from(a->name)}},
                                          .group = STR("search engine"),
                                          .status = DOCTOR_WARN,
                                          .message = buf_str(&message),
@@ -446,6 +480,7 @@ static void check_store(const struct coordinator_view *v, struct doctor_list *l)
     if (!heard->is_away && refused != NULL)
         doctor_add(l, &(struct doctor_check){
                           .id = STR("store.write"),
+                          .code = STR("store.write.refused"),
                           .group = STR("store"),
                           .status = DOCTOR_FAIL,
                           .message = str_from(refused->status.save_error.msg),
@@ -453,15 +488,16 @@ static void check_store(const struct coordinator_view *v, struct doctor_list *l)
                           .fix = STR("let it take writes again: " DOCTOR_FIX_STORE),
                           .since = coordinator_time(l->arena, refused->status.save_failed_ms)});
     else if (heard->is_away)
-        doctor_add(l,
-                   &(struct doctor_check){.id = STR("store.write"),
-                                          .group = STR("store"),
-                                          .status = DOCTOR_FAIL,
-                                          .message = str_from(heard->why.msg),
-                                          .why = STR(DOCTOR_WHY_STORE),
-                                          .fix = heard->is_silent ? STR(DOCTOR_FIX_STORE_HANGS)
-                                                                  : STR(DOCTOR_FIX_STORE),
-                                          .since = coordinator_time(l->arena, heard->at_ms)});
+        doctor_add(l, &(struct doctor_check){
+                          .id = STR("store.write"),
+                          .code = heard->is_silent ? STR("store.write.silent") : STR(""),
+                          .group = STR("store"),
+                          .status = DOCTOR_FAIL,
+                          .message = str_from(heard->why.msg),
+                          .why = STR(DOCTOR_WHY_STORE),
+                          .fix = heard->is_silent ? STR(DOCTOR_FIX_STORE_HANGS)
+                                                  : STR(DOCTOR_FIX_STORE),
+                          .since = coordinator_time(l->arena, heard->at_ms)});
 }
 
 static void check_dead_letters(const struct table_view *t, bool full, struct doctor_list *l)
@@ -477,6 +513,8 @@ static void check_dead_letters(const struct table_view *t, bool full, struct doc
     buf_append_word(&fix, table_name(t->d));
     add(l, "table", table_name(t->d),
         &(struct doctor_check){.id = STR("dead_letters"),
+                               .code = full ? STR("dead_letters.full") : STR(""),
+                               .values = {{"letters", .number = (double)t->dead}},
                                .status = full ? DOCTOR_FAIL : DOCTOR_WARN,
                                .message = buf_str(&message),
                                .why = full ? STR(DOCTOR_WHY_LETTERS_FULL)

@@ -34,14 +34,15 @@ static bool is_delayed(const struct coordinator_view *v, const struct table_view
 
 static const struct {
     bool (*concerns)(const struct coordinator_view *v, const struct table_view *t);
-    const char *name, *setting;
+    const char *name, *setting, *code;
     const char *command, *more; /* of the fix: the table's name comes in between */
 } kinds[N_RUN_KINDS] = {
-    [RUN_CHECK] = {can_be_checked, "check", "check.expect_every", "millrace check ",
-                   " --repair"},
-    [RUN_DELAYED] = {is_delayed, "delayed run", "delayed.expect_every",
+    [RUN_CHECK] = {can_be_checked, "check", "check.expect_every", "table.runs.check",
+                   "millrace check ", " --repair"},
+    [RUN_DELAYED] = {is_delayed, "delayed run", "delayed.expect_every", "table.runs.delayed",
                      "millrace delayed run --all --wait, for ", ""},
-    [RUN_REPLAY] = {leads, "replay", "replay.expect_every", "millrace replay ", ""},
+    [RUN_REPLAY] = {leads, "replay", "replay.expect_every", "table.runs.replay",
+                    "millrace replay ", ""},
 };
 
 struct run_view run_view_of(const struct coordinator_view *v, const struct table_view *t,
@@ -86,6 +87,7 @@ static void warn(const struct coordinator_view *v, const struct table_view *t,
                  enum run_kind kind, int64_t last_ms, struct doctor_list *l)
 {
     const struct str word = run_word(kind);
+    const int64_t since_ms = last_ms > 0 ? last_ms : t->available->finished_ms;
     struct buf group = {0}, message = {0}, why = {0}, fix = {0};
 
     buf_printf(&group, "table %" STR_FMT, STR_ARG(table_name(t->d)));
@@ -93,9 +95,7 @@ static void warn(const struct coordinator_view *v, const struct table_view *t,
                last_ms > 0 ? "the last good %s of it was "
                            : "no %s of it was good since it was built, ",
                kinds[kind].name);
-    human_seconds(&message,
-                  (double)(v->now_ms - (last_ms > 0 ? last_ms : t->available->finished_ms)) /
-                      1000);
+    human_seconds(&message, (double)(v->now_ms - since_ms) / 1000);
     buf_append(&message, STR(" ago"));
     buf_printf(&why, "%s asks for one every ", kinds[kind].setting);
     human_seconds(&why, (double)v->expect_ms[kind] / 1000);
@@ -103,12 +103,17 @@ static void warn(const struct coordinator_view *v, const struct table_view *t,
     buf_append_word(&fix, table_name(t->d));
     buf_printf(&fix, "%s; systemctl status millrace-%" STR_FMT ".timer says whether it is on",
                kinds[kind].more, STR_ARG(word));
-    doctor_add(l, &(struct doctor_check){.id = STR("table.runs"),
-                                         .group = buf_str(&group),
-                                         .status = DOCTOR_WARN,
-                                         .message = buf_str(&message),
-                                         .why = buf_str(&why),
-                                         .fix = buf_str(&fix)});
+    doctor_add(l,
+               &(struct doctor_check){
+                   .id = STR("table.runs"),
+                   .code = str_from(kinds[kind].code),
+                   .values = {{"seconds", .number = (double)(v->now_ms - since_ms) / 1000},
+                              {"every_seconds", .number = (double)v->expect_ms[kind] / 1000}},
+                   .group = buf_str(&group),
+                   .status = DOCTOR_WARN,
+                   .message = buf_str(&message),
+                   .why = buf_str(&why),
+                   .fix = buf_str(&fix)});
     buf_free(&group);
     buf_free(&message);
     buf_free(&why);

@@ -118,6 +118,22 @@ static int64_t bad_since_ms(const struct coordinator_view *v, const struct index
     return f->is_held ? v->now_ms - (clock_mono_ms() - f->held.is.since_ms) : 0;
 }
 
+/* What the doctor calls that reason.  The order is that of the reasons. */
+static const char *code_of(const struct table_view *t, const struct index_facts *f)
+{
+    if (f->stop != NULL)
+        return "table.runs.stopped";
+    if (f->pause != NULL)
+        return "table.runs.paused";
+    if (f->astray != NULL)
+        return "table.runs.astray";
+    if (f->is_held)
+        return "table.runs.held";
+    if (t->wait != NULL)
+        return "table.current.waits";
+    return f->rebuild != NULL ? "table.current.rebuild" : "table.current.late";
+}
+
 /* Set the condition: its reason, and the fix or what happens automatically. */
 static void look_at_condition(struct coordinator *co, struct coordinator_view *v,
                               struct table_view *t, const struct index_facts *f)
@@ -161,6 +177,7 @@ static void look_at_condition(struct coordinator *co, struct coordinator_view *v
         reason = buf_str(&doubt);
     t->held_ms = f->stop == NULL && f->is_held ? bad_since_ms(v, f) : 0;
     t->is = (struct condition){.state = state_of(t, f),
+                               .code = away.len > 0 ? "table.current.unread" : code_of(t, f),
                                .is_bad = f->stop != NULL || f->is_held || f->pause != NULL ||
                                          (f->astray != NULL && f->astray->mend == MEND_NONE),
                                .reason = arena_copy(v->arena, reason),

@@ -12,6 +12,7 @@
 #include "src/base/human.h"
 #include "src/store/told.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define PLAN_WAIT_MS 1000
@@ -256,6 +257,43 @@ static enum doctor_status status_of(struct str word)
     return DOCTOR_FAIL;
 }
 
+static void read_values(struct arena *a, struct str check, struct doctor_value *out)
+{
+    struct json_reader r;
+    struct str raw, name;
+
+    if (!json_find(check, "/values", &raw))
+        return;
+    json_reader_init(&r, raw);
+    for (size_t i = 0, in = json_enter_object(&r); in && i < DOCTOR_VALUES; i++) {
+        struct buf text = {0};
+
+        if (!json_next_member(&r, &name))
+            return;
+        out[i].name = arena_copy(a, name).ptr;
+        if (json_peek(&r) == JSON_STRING && json_read_text(&r, &text))
+            out[i].text = arena_copy(a, buf_str(&text));
+        else if (json_read_raw(&r, &raw))
+            out[i].number = strtod(arena_copy(a, raw).ptr, NULL);
+        buf_free(&text);
+    }
+}
+
+static void add_check(struct str c, struct doctor_list *l)
+{
+    struct doctor_check check = {.id = text_of(l->arena, c, "/id"),
+                                 .code = text_of(l->arena, c, "/code"),
+                                 .group = text_of(l->arena, c, "/group"),
+                                 .status = status_of(text_of(l->arena, c, "/status")),
+                                 .message = text_of(l->arena, c, "/message"),
+                                 .why = text_of(l->arena, c, "/why"),
+                                 .fix = text_of(l->arena, c, "/fix"),
+                                 .since = text_of(l->arena, c, "/since")};
+
+    read_values(l->arena, c, check.values);
+    doctor_add(l, &check);
+}
+
 /* Of old news, what was well is not known to be well. */
 static void add_checks(struct str body, bool is_old, struct doctor_list *l)
 {
@@ -268,14 +306,7 @@ static void add_checks(struct str body, bool is_old, struct doctor_list *l)
     if (json_enter_array(&r))
         while (json_next_element(&r) && json_read_raw(&r, &c))
             if (!is_old || status_of(text_of(l->arena, c, "/status")) != DOCTOR_OK)
-                doctor_add(l, &(struct doctor_check){
-                                  .id = text_of(l->arena, c, "/id"),
-                                  .group = text_of(l->arena, c, "/group"),
-                                  .status = status_of(text_of(l->arena, c, "/status")),
-                                  .message = text_of(l->arena, c, "/message"),
-                                  .why = text_of(l->arena, c, "/why"),
-                                  .fix = text_of(l->arena, c, "/fix"),
-                                  .since = text_of(l->arena, c, "/since")});
+                add_check(c, l);
 }
 
 /* Who has it, and when somebody told of it. */
@@ -322,6 +353,8 @@ void coordinator_check_told(const struct coordinator_view *v, const struct topic
     doctor_add(
         l, &(struct doctor_check){
                .id = STR("topic.told"),
+               .code = t->told.moves ? STR("topic.told.moves") : STR(""),
+               .values = {{"node", .text = t->told.owner}},
                .group = buf_str(&group),
                .status = status_of_news(v, &t->told),
                .message = buf_str(&message),

@@ -44,8 +44,17 @@ static void warn(const struct coordinator_view *v, struct topic_view *t,
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
     if (t->n_warnings < TOPIC_WARNINGS)
-        t->warnings[t->n_warnings++] =
-            (struct topic_warning){of->id, of->why, arena_copy(v->arena, str_from(text))};
+        t->warnings[t->n_warnings++] = (struct topic_warning){
+            of->id, of->why, arena_copy(v->arena, str_from(text)), {{0}}};
+}
+
+/* Give the last warning numbers: at most two. */
+static void give(struct topic_view *t, struct doctor_value first, struct doctor_value second)
+{
+    struct topic_warning *last = &t->warnings[t->n_warnings - 1];
+
+    last->values[0] = first;
+    last->values[1] = second;
 }
 
 /* Such a lag can end in a purged log. */
@@ -57,12 +66,18 @@ bool coordinator_lag_threatens(const struct pipeline_status *s, int64_t now_ms)
 
 static void warn_of_retention(struct coordinator_view *v, struct topic_view *t)
 {
-    if (coordinator_lag_threatens(&t->status, v->now_ms))
-        warn(v, t, &retention,
-             "the lag of %.0f s is more than half of the %" PRIu64
-             " s that the server keeps its binlog; fix: raise binlog_expire_logs_seconds, "
-             "or find what is slow",
-             lag_seconds(t->status.lag, v->now_ms), t->status.source.server.retention_s);
+    const uint64_t kept_s = t->status.source.server.retention_s;
+    const double lag_s = lag_seconds(t->status.lag, v->now_ms);
+
+    if (!coordinator_lag_threatens(&t->status, v->now_ms))
+        return;
+    warn(v, t, &retention,
+         "the lag of %.0f s is more than half of the %" PRIu64
+         " s that the server keeps its binlog; fix: raise binlog_expire_logs_seconds, "
+         "or find what is slow",
+         lag_s, kept_s);
+    give(t, (struct doctor_value){"lag_seconds", .number = lag_s},
+         (struct doctor_value){"kept_seconds", .number = (double)kept_s});
 }
 
 /* The XA transaction was prepared so long ago that somebody may have forgotten it. */
@@ -142,6 +157,7 @@ static void look_at_silence(const struct coordinator_view *v, struct topic_view 
     human_time(&reason, silent_ms);
     if (t->status.source.state == SOURCE_RUNNING)
         t->is.state = "waiting";
+    t->is.code = "topic.runs.silent";
     t->is.reason = arena_copy(v->arena, buf_str(&reason));
     t->is.fix = STR("find out why the server hangs, or correct the topic's address; Millrace "
                     "goes on by itself once it answers");
@@ -164,10 +180,11 @@ static bool may_wait(const struct coordinator_view *v, const struct topic_view *
 }
 
 /* Its condition is that of another one, whose check says it. */
-static void wait_for(const struct coordinator_view *v, struct topic_view *t, struct buf *reason,
-                     struct str fix, struct str since)
+static void wait_for(const struct coordinator_view *v, struct topic_view *t, const char *code,
+                     struct buf *reason, struct str fix, struct str since)
 {
     t->is = (struct condition){.state = "waiting",
+                               .code = code,
                                .is_of_all = true,
                                .reason = arena_copy(v->arena, buf_str(reason)),
                                .fix = fix,
@@ -183,7 +200,7 @@ static void look_at_engine(const struct coordinator_view *v, struct topic_view *
         buf_append(&reason, STR(" since "));
         human_time(&reason, v->engine.is.at_ms);
     }
-    wait_for(v, t, &reason,
+    wait_for(v, t, "topic.runs.engine_away", &reason,
              STR("start the search engine; Millrace goes on by itself once it answers"),
              coordinator_time(v->arena, v->engine.is.at_ms));
     buf_free(&reason);
@@ -223,7 +240,7 @@ static void look_at_held(const struct coordinator_view *v, struct topic_view *t)
                "its changes wait: the search engine takes none, those of %" STR_FMT
                " since %" STR_FMT ": %" STR_FMT,
                STR_ARG(table_name(held->d)), STR_ARG(held->is.since), STR_ARG(held->is.reason));
-    wait_for(v, t, &reason, held->is.fix, held->is.since);
+    wait_for(v, t, "topic.runs.engine_refuses", &reason, held->is.fix, held->is.since);
     buf_free(&reason);
 }
 
@@ -241,6 +258,18 @@ void coordinator_look_at_waits(struct coordinator_view *v)
     }
 }
 
+static const char *code_of_source(enum source_state state)
+{
+    switch (state) {
+    case SOURCE_CREATED:
+    case SOURCE_CONNECTING:
+    case SOURCE_WAITING: return "topic.runs.connecting";
+    case SOURCE_RUNNING: return NULL;
+    case SOURCE_FAILED: return "topic.runs.failed";
+    }
+    return NULL;
+}
+
 static void look_at_running(struct coordinator_view *v, struct topic_view *t,
                             const struct topic *topic)
 {
@@ -255,6 +284,7 @@ static void look_at_running(struct coordinator_view *v, struct topic_view *t,
     t->is = (struct condition){
         .state = source_state_name(t->status.source.state),
         .is_bad = t->status.source.state == SOURCE_FAILED,
+        .code = moves ? "topic.runs.stays" : code_of_source(t->status.source.state),
         .reason = arena_copy(v->arena,
                              str_from(moves ? topic->move_why.msg : t->status.source.why.msg)),
         .fix = moves ? STR("Millrace retries by itself")
@@ -269,14 +299,18 @@ static void warn_of_pause(const struct coordinator_view *v, struct topic_view *t
                           const struct pause *p)
 {
     const int64_t from_ms = p->needs_ms > 0 ? p->needs_ms : p->at_ms;
+    const int64_t needs_s = (v->now_ms - from_ms) / 1000;
 
-    if (p->retention_s > 0 && v->now_ms - from_ms > (int64_t)p->retention_s * 1000 / 2)
-        warn(v, t, &retention,
-             "the paused topic needs the log of the last %" PRId64
-             " s, more than half of the %" PRIu64
-             " s that the server kept its binlog then (millrace doctor asks what it has now); "
-             "fix: millrace topic resume %" STR_FMT,
-             (v->now_ms - from_ms) / 1000, p->retention_s, STR_ARG(t->d->name));
+    if (p->retention_s == 0 || v->now_ms - from_ms <= (int64_t)p->retention_s * 1000 / 2)
+        return;
+    warn(v, t, &retention,
+         "the paused topic needs the log of the last %" PRId64
+         " s, more than half of the %" PRIu64
+         " s that the server kept its binlog then (millrace doctor asks what it has now); "
+         "fix: millrace topic resume %" STR_FMT,
+         needs_s, p->retention_s, STR_ARG(t->d->name));
+    give(t, (struct doctor_value){"lag_seconds", .number = (double)needs_s},
+         (struct doctor_value){"kept_seconds", .number = (double)p->retention_s});
 }
 
 bool coordinator_look_at_pause(const struct coordinator_view *v, struct topic_view *t)
@@ -287,6 +321,7 @@ bool coordinator_look_at_pause(const struct coordinator_view *v, struct topic_vi
     if (p == NULL)
         return false;
     t->is.state = "created";
+    t->is.code = "topic.runs.paused";
     warn_of_pause(v, t, p);
     pause_append(&reason, p);
     buf_append(&fix, STR("millrace topic resume "));
@@ -315,6 +350,7 @@ void coordinator_look_at_topic(struct coordinator *co, struct coordinator_view *
     if (topic == NULL || topic->why.kind == ERR_NONE)
         return;
     t->is.state = topic->why.kind == ERR_STOP ? "lost" : "fail";
+    t->is.code = topic->why.kind == ERR_STOP ? "topic.runs.lost" : "topic.runs.failed";
     t->is.is_bad = true;
     t->is.reason = arena_copy(v->arena, str_from(topic->why.msg));
 }

@@ -9,6 +9,7 @@
 #ifndef REBALANCE_VIEW_VIEW_H
 #define REBALANCE_VIEW_VIEW_H
 
+#include "rebalance/doctor/doctor.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/verify/compared.h"
 #include "rebalance/view/build_view.h"
@@ -24,6 +25,7 @@
 struct topic_warning {
     const char *id, *why; /* of the doctor's check */
     struct str text;
+    struct doctor_value values[2];
 };
 
 struct topic_view {

@@ -120,8 +120,9 @@ static void a_healthy_server_has_no_findings(void **state)
     assert_int_equal(doctor_worst(&list), DOCTOR_OK);
     assert_true(list.n > 15);
     doctor_write(&list, &w);
-    assert_non_null(
-        strstr(b.ptr, "{\"id\":\"mysql.reach\",\"group\":\"topic shop\",\"status\":\"ok\""));
+    assert_non_null(strstr(b.ptr,
+                           "{\"id\":\"mysql.reach\",\"code\":\"mysql.reach.ok\",\"values\":{},"
+                           "\"group\":\"topic shop\",\"status\":\"ok\""));
     buf_free(&b);
 }
 

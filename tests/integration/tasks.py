@@ -21,13 +21,13 @@ def log_in(browser, daemon, name="anna"):
 
 
 @contextlib.contextmanager
-def person(daemon, role="operator"):
-    """The browser of one who has logged in; at the end its console must be silent."""
+def person(daemon, role="operator", expected=()):
+    """The browser of one who has logged in; at the end its console must be silent, but for requests that the test has refused."""
     add_user(daemon, "anna", role)
     with Browser() as browser:
         log_in(browser, daemon)
         yield browser
-        complaints = browser.complaints()
+        complaints = browser.complaints(expected)
     if complaints:
         raise Failed(f"the console says {complaints}")
 

@@ -10,7 +10,7 @@ from gate import Gate
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from servers import Failed
-from tasks import Task, log_in
+from tasks import Task, log_in, person
 from test_access import PASSWORD, add_user
 
 # How each language calls the theme of the system; the page of another language shows none of these.
@@ -127,6 +127,40 @@ def test_from_an_empty_daemon_to_the_first_search_without_a_manual(w):
         raise Failed(f"the console says {complaints}")
 
 
+def test_who_has_only_a_browser_types_the_password_and_sees_what_the_server_lacks(w):
+    secret, grant = "tee-und-salz", "GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO 'typist'@'127.0.0.1'"
+    w.db.sql(f"CREATE USER IF NOT EXISTS typist@'127.0.0.1' IDENTIFIED BY '{secret}'")
+    daemon = w.millrace()
+    try:
+        with person(daemon, "admin", expected=("topics/",)) as browser:
+            browser.click("Add a topic", within="main")
+            browser.fill("Name", w.schema)
+            browser.fill("Address", f"127.0.0.1:{w.db.port}")
+            browser.fill("User", "typist")
+            browser.choose("Password", "type it")
+            browser.fill("The password itself", "wrong")
+            browser.click("Add a topic", within="dialog")
+            browser.shows("correct user and password_file")
+            browser.fill("The password itself", secret)
+            browser.click("Try without changing anything", within="dialog")
+            browser.shows(grant)
+            w.db.sql(grant)
+            browser.click("Try without changing anything", within="dialog")
+            browser.shows("This would happen")
+            if secret in browser.text() or 'password="$PASSWORD"' not in browser.text():
+                raise Failed(f"the dialog shows the password: {browser.text()}")
+            browser.click("Add a topic", within="dialog")
+            browser.shows("● fine Server answers")  # nobody has clicked a test
+            browser.go(f"#/topics/{w.schema}")
+            browser.click("Edit", within="main")
+            browser.fill("Note", "typed by hand")
+            browser.click("Edit the topic", within="dialog")
+            browser.shows("typed by hand")
+            browser.wait("the topic follows with the password that stayed", lambda: daemon.status()["topics"][0]["state"] == "running")
+    finally:
+        w.db.sql("DROP USER typist@'127.0.0.1'")
+
+
 def test_the_palette_answers_why_a_row_is_not_in_search(w):
     daemon, _, _ = w.work_on_shop()
     add_user(daemon, "anna", "operator")
@@ -161,6 +195,59 @@ def test_a_screen_follows_its_address(w):
                 rf'"id": {key},', browser.text()))
 
 
+def tried(browser, wanted="This would happen"):
+    """Try the dialog that is open, and leave it."""
+    browser.click("Try without changing anything", within="dialog")
+    browser.shows(wanted)
+    browser.click("Cancel", within="dialog")
+    browser.wait("the dialog is gone", lambda: not browser.driver.find_elements(By.CSS_SELECTOR, "dialog[open]"))
+
+
+def test_what_a_dialog_sends_can_be_tried_and_changes_nothing(w):
+    daemon, _, _ = w.work_on_shop()
+    table = f"{w.schema}.orders"
+    kept = (("token", "list"), ("word", "list"), ("config", "delivery", "get"))
+    before = [daemon.command(*words).stdout for words in kept]
+    with person(daemon, "admin") as browser:
+        browser.go("#/delivery")
+        browser.click("Drain", within="main")
+        tried(browser)
+        browser.click("Cancel the drain", within="main")
+        tried(browser)
+        browser.go("#/delivery?tab=settings")
+        browser.click("Change", within="main")
+        tried(browser)
+        browser.click("Return to the configuration", within="main")
+        tried(browser)
+        browser.go("#/settings?tab=users")
+        browser.click("Add a user", within="main")
+        browser.fill("Name", "boris")
+        browser.fill("A new password", PASSWORD)
+        tried(browser)
+        browser.go("#/settings?tab=tokens")
+        browser.click("Make a token", within="main")
+        browser.fill("Name", "night")
+        tried(browser)
+        browser.go("#/words")
+        browser.click("Add words", within="main")
+        browser.fill("One word a line", "龙井茶")
+        tried(browser)
+        browser.go(f"#/trace?table={table}&key=1")
+        browser.click("Write this document again", within="main")
+        tried(browser)
+        browser.go("#/verify")
+        browser.click("Verify", within="main", beside=table)
+        if "The reason" in browser.text():
+            raise Failed("a comparison that writes nothing asks for a reason")
+        browser.tick("Repair what differs")
+        browser.fill("The reason (the audit log keeps it)", "a doubt")
+        if "--why 'a doubt'" not in browser.text():
+            raise Failed(f"the command lacks the reason: {browser.text()}")
+        tried(browser, "nothing is written")
+    if "boris" in daemon.command("user", "list").stdout or [daemon.command(*words).stdout for words in kept] != before:
+        raise Failed("a try has changed something")
+
+
 def test_a_viewer_is_offered_nothing_that_is_refused(w):
     daemon, _, _ = w.work_on_shop()
     add_user(daemon, "anna", "viewer")
@@ -190,6 +277,12 @@ def test_the_page_says_what_is_away(w):
             if browser.driver.title == "Millrace":
                 raise Failed("the title says that all is well")
             browser.picture("engine-away")
+            browser.shows("The search engine answers with errors.")
+            for language, words in (("zh", ("搜索引擎", "搜索引擎应答错误。", "无法写入索引", "守护进程说明：", "503")),
+                                    ("ru", ("поисковая система", "Поисковая система отвечает ошибками.", "Индексировать нельзя", "Демон сообщает:", "503"))):
+                choose(browser, "language", language)
+                browser.wait(f"the page says it in {language}", lambda: all(word in browser.text() for word in words), 60)
+            choose(browser, "language", "en")
             gate.refuse = None
             browser.wait("all is well again", lambda: browser.driver.title == "Millrace", 60)
             daemon.process.send_signal(signal.SIGSTOP)  # nothing is closed, and nothing comes any more

@@ -18,15 +18,21 @@ const { relationOf } = await import('../../web/ui/src/definition/relations.js');
 const { familyOf } = await import('../../web/ui/src/definition/join.js');
 const { databasesOf } = await import('../../web/ui/src/definition/pattern.js');
 const { deferred } = await import('../../web/ui/src/definition/defer.js');
-const { sourceOf } = await import('../../web/ui/src/definition/source.js');
+const { commandOf, sourceOf } = await import('../../web/ui/src/definition/source.js');
 const { columnOf, entriesOf, hasRest, isKey, linesOf, withAll, withFields, withKey, withLater, withMember, withShown } = await import('../../web/ui/src/definition/entries.js');
 const { differing, merged } = await import('../../web/ui/src/definition/merge.js');
 const { same } = await import('../../web/ui/src/definition/draft.js');
 const { kindOfReason, partOfKind } = await import('../../web/ui/src/screens/letters.js');
-const { checkLink } = await import('../../web/ui/src/checks.js');
+const { checkLink, findingOf, groupName } = await import('../../web/ui/src/checks.js');
 const { notJudged } = await import('../../web/ui/src/verify/kinds.js');
 const { overall, worst } = await import('../../web/ui/src/state.js');
 const { seriesOf } = await import('../../web/ui/src/plots.js');
+
+// The fields of a topic that nobody has filled.
+const NO_VALUES = {
+  ...Object.fromEntries(['address', 'user', 'password_file', 'password_env', 'password', 'server_public_key_file', 'group', 'start', 'time_zone', 'day_zone', 'zero_date', 'on_gap', 'server_id', 'description'].map((f) => [f, ''])),
+  secret: 'file', tls: 'off',
+};
 
 let seed = Number(process.env.SEED ?? Date.now() % 1e9);
 console.log(`# seed ${seed}`);
@@ -109,8 +115,7 @@ test('parents and children are a tree, and a ring is not followed', () => {
 });
 
 test('an edited topic keeps its other members and loses what was emptied', () => {
-  const fields = ['address', 'user', 'password_file', 'password_env', 'tls', 'server_public_key_file', 'group', 'start', 'time_zone', 'day_zone', 'zero_date', 'on_gap', 'server_id', 'description'];
-  const values = { ...Object.fromEntries(fields.map((f) => [f, ''])), address: 'db:3306', user: 'm', tls: '{"verify":false}', server_id: '7' };
+  const values = { ...NO_VALUES, address: 'db:3306', user: 'm', tls: 'unchecked', server_id: '7' };
   assert.deepEqual(sourceOf('topic', { name: 'shop', group: 'g', later: 1 }, values), {
     name: 'shop', later: 1, address: 'db:3306', user: 'm', tls: { verify: false }, server_id: 7,
   });
@@ -248,6 +253,26 @@ test('a table is marked as delayed, or not, and keeps all else', () => {
   assert.deepEqual(deferred({ ...before, delayed: true, top_relations: top }, false, false), { ...before, top_relations: top });
 });
 
+test('a source has the one password that was chosen, and keeps the stored one if nothing is typed', () => {
+  const typed = { ...NO_VALUES, address: 'db', user: 'm', secret: 'typed', password_file: '/left/over' };
+  assert.deepEqual(sourceOf('topic', undefined, { ...typed, name: 'shop', password: 'geheim' }), { name: 'shop', address: 'db', user: 'm', password: 'geheim' });
+  assert.deepEqual(sourceOf('topic', { name: 'shop', password: '***' }, typed), { name: 'shop', address: 'db', user: 'm', password: '***' });
+  assert.deepEqual(sourceOf('topic', { name: 'shop', password: '***' }, { ...typed, secret: 'file' }), { name: 'shop', address: 'db', user: 'm', password_file: '/left/over' });
+});
+
+test('a password stands in no command line', () => {
+  const typed = { ...NO_VALUES, name: 'shop', address: 'db', user: 'm', secret: 'typed', password: "geheim'" };
+  assert.equal(commandOf('topic', undefined, typed), 'millrace topic add shop address=db user=m password="$PASSWORD"');
+  assert.equal(commandOf('topic', { name: 'shop', address: 'db', user: 'm', password: '***' }, { ...typed, password: '' }), 'millrace topic set shop');
+});
+
+test('fields of TLS leave its other members alone', () => {
+  const of = (tls, values) => sourceOf('database', { name: 'x', topic: 't', tls }, { ...NO_VALUES, topic: 't', schema: '', ...values }).tls;
+  assert.deepEqual(of({ ca_file: 'a', verify: false, later: 1 }, { tls: 'on', tls_ca_file: 'b' }), { ca_file: 'b', later: 1 });
+  assert.deepEqual(of(undefined, { tls: 'on' }), {});
+  assert.equal(of({ ca_file: 'a' }, { tls: 'off' }), undefined);
+});
+
 test('reasons that differ in values only are one kind', () => {
   const reason = (field, id, value) => `mapper_parsing_exception: failed to parse field [${field}] of type [long] in document with id '${id}'. Preview of field's value: '${value}': For input string: "${value}"`;
   const kind = kindOfReason(reason('price', 7, "it's"));
@@ -267,6 +292,12 @@ test('a check leads to where its fix can be done', () => {
   assert.equal(to('table shop.tea', 'millrace index create shop.tea'), '#/tables/shop.tea');
   assert.equal(to('topic shop', 'millrace replay cannot read a day of it again'), '#/topics/shop');
   assert.equal(to('search', undefined), '#/doctor');
+});
+
+test('a check that the page has no text for is said by the daemon, and its fix stays', () => {
+  const check = { id: 'table.new', code: 'table.new.kind', values: {}, group: 'table shop.tea', status: 'warn', message: 'odd', why: 'matters', fix: 'look' };
+  assert.deepEqual(findingOf(check), { text: 'odd', why: 'matters', fix: 'look', isCommand: true, said: '', saidFix: '' });
+  assert.equal(groupName('moon phase'), 'moon phase');
 });
 
 test('the whole is never better than its worst check, and unknown without a status', () => {

@@ -638,7 +638,8 @@ static void status_judges_as_the_doctor_does_and_says_when_nobody_can(void **sta
     err_set(&held.why, ERR_RETRY, "the engine takes nothing");
     holds_note(f->co->holds, "t3_v1", &held);
     assert_judged(f->co, "false",
-                  "\"id\":\"table.runs\",\"group\":\"table shop.t3\",\"status\":\"fail\"");
+                  "\"id\":\"table.runs\",\"code\":\"table.runs.held\",\"values\":{},"
+                  "\"group\":\"table shop.t3\",\"status\":\"fail\"");
 }
 
 static size_t count_text(struct str text, const char *part)

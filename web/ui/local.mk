@@ -40,6 +40,7 @@ page_sources = \
 	%D%/src/delayed/snapshots.js \
 	%D%/src/delayed/tables.js \
 	%D%/src/exact.js \
+	%D%/src/finding.js \
 	%D%/src/first.js \
 	%D%/src/format.js \
 	%D%/src/frame.js \
@@ -106,6 +107,7 @@ page_sources = \
 	%D%/texts/common.json \
 	%D%/texts/delayed.json \
 	%D%/texts/duty.json \
+	%D%/texts/findings.json \
 	%D%/texts/jobs.json \
 	%D%/texts/overview.json \
 	%D%/texts/sources.json \

@@ -10,6 +10,7 @@ static const struct command_option check_options[] = {
     {"repair", 0, NULL, "read the rows of what differs again", NULL},
     {"since", 0, "TIME", "rows that changed since then, as \"2026-11-25 13:00\"", NULL},
     {"values", 0, NULL, "show the values that differ", NULL},
+    WHY,
     END,
 };
 

@@ -5,10 +5,11 @@
  *   act({
  *     title: t("pause.title"), does: "...", doesNot: "...", line: "millrace topic pause shop",
  *     typed: "shop.orders",                          // the name that must be typed
- *     asksWhy: true,                                 // for the audit log; so does what has typed
+ *     asksWhy: true or (values) => true,             // for the audit log; so does what has typed
  *     fields: [{id: "reason", name: "...", type: "text", value: "", required: true, options: [...], help: "...",
  *               when: (values) => true}],               // shown only then
- *     preview: async (values) => answer,             // a dry run, shown as it is
+ *     preview: async (values) => answer,             // a dry run, shown as it is, or by show(answer)
+ *     canTry: (values) => true,                      // whether these values can be tried
  *     run: async (values) => answer,                 // throws a Problem
  *     done: (answer) => "text of the toast", href: "#/jobs" or (answer) => "#/jobs", role: "operator",
  *   })
@@ -109,13 +110,15 @@ function Dialog({ of }) {
   const submit = (e) => {
     e.preventDefault();
     if (busy || (of.typed && typed !== of.typed)) return;
-    attempt((v) => sending({ key: keyOf([v, why]), why }, () => of.run(v)), (answer) => {
+    attempt((v) => sending({ key: keyOf([v, reason]), why: reason }, () => of.run(v)), (answer) => {
       if (dialog.value === of) close();
       tell(of.done ? of.done(answer) : t("action.done"), typeof of.href === "function" ? of.href(answer) : of.href);
       of.after?.(answer);
     });
   };
-  const line = commandLine(of, values, why);
+  const asksWhy = of.typed || (typeof of.asksWhy === "function" ? of.asksWhy(values) : of.asksWhy);
+  const reason = asksWhy ? why : "";
+  const line = commandLine(of, values, reason);
   return html`<dialog ref=${box} aria-labelledby="dialog-title" onCancel=${(e) => (busy ? e.preventDefault() : close())} onClose=${() => dialog.value === of && close()}>
     <form method="dialog" onSubmit=${submit}>
       <h2 id="dialog-title">${of.title}</h2>
@@ -124,7 +127,7 @@ function Dialog({ of }) {
       ${(of.fields ?? []).filter((f) => !f.when || f.when(values)).map(
         (f) => html`<${Field} of=${f} value=${values[f.id]} set=${(v) => (setValues({ ...values, [f.id]: v }), setPreview(null))} />`,
       )}
-      ${(of.typed || of.asksWhy) && html`<${Field} of=${{ id: "why", name: t("action.why") }} value=${why} set=${setWhy} />`}
+      ${asksWhy && html`<${Field} of=${{ id: "why", name: t("action.why") }} value=${why} set=${setWhy} />`}
       ${of.typed &&
       html`<div class="field"><label for="typed">${t("action.type_name", { name: of.typed })}</label>
         <input id="typed" autocomplete="off" value=${typed} onInput=${(e) => setTyped(e.target.value)} /></div>`}
@@ -133,7 +136,7 @@ function Dialog({ of }) {
       ${problem && html`<${Problem} of=${problem} />`}
       <p class="row end">
         <button type="button" disabled=${busy} onClick=${close}>${t("cancel")}</button>
-        ${of.preview && html`<button type="button" disabled=${busy} onClick=${() => attempt(of.preview, setPreview)}>${t("action.try")}</button>`}
+        ${of.preview && (!of.canTry || of.canTry(values)) && html`<button type="button" disabled=${busy} onClick=${() => attempt(of.preview, setPreview)}>${t("action.try")}</button>`}
         <button type="submit" class=${of.danger ? "danger" : "primary"} disabled=${busy || (of.typed && typed !== of.typed)}>
           ${busy ? t("action.busy") : (of.button ?? of.title)}</button>
       </p>

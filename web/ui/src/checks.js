@@ -1,9 +1,37 @@
-/* Checks of `status` and `doctor`: a title in the viewer's language by the check's id, and the screen
- * that it is about.  A check's group names its object: "topic shop", "table shop.orders". */
+/* Checks of `status` and `doctor`, in the viewer's language by their id, code and values; and the screen
+ * that a check is about.  A check's group names its object: "topic shop", "table shop.orders". */
 import { has, t } from "./text.js";
 import { link } from "./route.js";
+import { span } from "./format.js";
 
 export const checkTitle = (c) => (has(`check.${c.id}`) ? t(`check.${c.id}`) : "");
+
+/* "table shop.orders", with the kind in the viewer's language. */
+export function groupName(group) {
+  if (has(`group.${group}`)) return t(`group.${group}`);
+  const [, kind, name] = /^(\w+) (.+)$/.exec(group) ?? [];
+  return has(`group.${kind}`) ? t(`group.${kind}`, { name }) : group;
+}
+
+const shownValue = ([name, v]) => [name, /seconds$/.test(name) && v !== null ? span(v) : v];
+
+/* A statement or command, which reads alike in each language. */
+const COMMAND = /^(millrace|systemctl|GRANT|SET|ALTER|SHOW|tls:|key:) ?/;
+
+/*
+ * What a check has found: its text, why that matters, and what helps (fix, a command if isCommand).
+ * `said` is the daemon's own sentence, which has the exact cause; `saidFix` its fix, if `fix` is another.
+ * A code that this page does not know is said by the daemon alone.
+ */
+export function findingOf(c) {
+  const key = [c.code, c.id].find((k) => has(`finding.${k}`)) ?? "";
+  if (!key || (c.status === "ok" && key === c.id)) return { text: c.message, why: c.why ?? "", fix: c.fix ?? "", isCommand: true, said: "", saidFix: "" };
+  const values = Object.fromEntries(Object.entries(c.values ?? {}).map(shownValue));
+  const part = (name) => (has(`finding.${key}.${name}`) ? t(`finding.${key}.${name}`, values) : "");
+  const isCommand = !part("fix") || COMMAND.test(c.fix ?? "");
+  const fix = isCommand ? (c.fix ?? "") : part("fix");
+  return { text: t(`finding.${key}`, values), why: c.status === "ok" ? "" : part("why"), fix, isCommand, said: c.message, saidFix: isCommand ? "" : (c.fix ?? "") };
+}
 
 const PLACES = [
   [/^topic (.+)$/, (m) => link(["topics", m[1]])],

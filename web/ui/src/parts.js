@@ -76,9 +76,12 @@ export function Problem({ of, again }) {
   const details = [of.code, of.detail, of.fix].filter(Boolean).join("\n");
   return html`<div class="problem" role="alert">
     <p><strong>${problemText(of)}</strong></p>
-    ${of.detail && of.status !== 0 && html`<p>${of.detail}</p>`}
+    ${of.detail && of.status !== 0 && html`<p>${of.status >= 400 && html`<span class="soft">${t("finding.said")}</span> `}${of.detail}</p>`}
     ${of.fix && html`<p><span class="soft">${t("fix")}</span> ${of.fix}</p>`}
-    ${(of.errors ?? []).map((e) => html`<p>${e.pointer ? html`<code>${e.pointer}</code> ` : ""}${e.message ?? e.detail ?? ""}</p>`)}
+    ${(of.errors ?? []).map(
+      (e) => html`<p>${e.pointer ? html`<code>${e.pointer}</code> ` : ""}${e.message ?? e.detail ?? ""}</p>
+        ${e.fix && e.fix !== of.fix && html`<p><span class="soft">${t("fix")}</span> <code>${e.fix}</code> <${Copy} text=${e.fix} /></p>`}`,
+    )}
     <p class="row">
       ${again && html`<button type="button" onClick=${again}>${t("try_again")}</button>`}
       <${Copy} text=${details} />

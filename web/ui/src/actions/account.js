@@ -15,10 +15,13 @@ export const addUser = (after) => ({
   role: "admin",
   fields: [{ id: "name", name: t("login.name"), required: true }, roleField("viewer"), rowsField(false), password(true)],
   line: (v) => `millrace user add ${v.name || "NAME"} --role ${v.role}${rowsOption(v)}`,
+  preview: (v) => put(path(["users", v.name], { new: "true", dry_run: true }), { role: v.role, password: v.password, ...rowsOf(v) }),
   run: (v) => put(path(["users", v.name], { new: "true" }), { role: v.role, password: v.password, ...rowsOf(v) }),
   done: () => t("account.user_added"),
   after,
 });
+
+const changeOf = (v) => ({ role: v.role, ...rowsOf(v), ...(v.password ? { password: v.password } : {}) });
 
 export const setUser = (x, after) => ({
   title: t("account.set_user", { name: x.name }),
@@ -26,7 +29,8 @@ export const setUser = (x, after) => ({
   role: "admin",
   fields: [roleField(x.role), rowsField(x.sees_rows === true && x.role === "viewer"), password(false)],
   line: (v) => `millrace user set ${x.name} --role ${v.role}${rowsOption(v)}${v.password ? " --password" : ""}`,
-  run: (v) => put(path(["users", x.name]), { role: v.role, ...rowsOf(v), ...(v.password ? { password: v.password } : {}) }),
+  preview: (v) => put(path(["users", x.name], { dry_run: true }), changeOf(v)),
+  run: (v) => put(path(["users", x.name]), changeOf(v)),
   done: () => t("account.user_set"),
   after,
 });
@@ -39,6 +43,7 @@ export const deleteUser = (name, after) => ({
   danger: true,
   role: "admin",
   line: `millrace user delete ${name}`,
+  preview: () => remove(path(["users", name], { dry_run: true })),
   run: () => remove(path(["users", name])),
   done: () => t("account.user_deleted"),
   after,
@@ -50,6 +55,7 @@ export const addToken = (after) => ({
   role: "admin",
   fields: [{ id: "name", name: t("login.name"), required: true }, roleField("operator"), rowsField(false), { id: "days", name: t("account.days"), type: "number", min: 1, max: 3650, value: 90 }],
   line: (v) => `millrace token add ${v.name || "NAME"} --role ${v.role} --days ${v.days}${rowsOption(v)}`,
+  preview: (v) => put(path(["tokens", v.name], { dry_run: true }), { role: v.role, days: Number(v.days), ...rowsOf(v) }),
   run: (v) => put(path(["tokens", v.name]), { role: v.role, days: Number(v.days), ...rowsOf(v) }),
   done: () => t("account.token_added"),
   after,
@@ -62,6 +68,7 @@ export const deleteToken = (name, after) => ({
   danger: true,
   role: "admin",
   line: `millrace token delete ${name}`,
+  preview: () => remove(path(["tokens", name], { dry_run: true })),
   run: () => remove(path(["tokens", name])),
   done: () => t("account.token_deleted"),
   after,

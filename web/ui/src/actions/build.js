@@ -77,6 +77,7 @@ export function changeBuildAction(job) {
       count("nodes", false, { value: job.nodes_limit ? String(job.nodes_limit) : "", help: t("build.change.zero") }),
     ],
     line: (v) => `millrace index set ${job.table}${option("rate", v.rate)}${option("nodes", v.nodes)}`,
+    preview: (v) => patch(path(["tables", job.table, "index"], { dry_run: true }), limits(v)),
     run: (v) => patch(path(["tables", job.table, "index"]), limits(v)),
     done: () => t("build.changed"),
   };

@@ -1,6 +1,6 @@
 /* Draining: everything that is queued goes to the engine. */
 import { t } from "../text.js";
-import { post } from "../api.js";
+import { path, post } from "../api.js";
 import { link } from "../route.js";
 
 export const drain = () => ({
@@ -8,6 +8,7 @@ export const drain = () => ({
   does: t("drain.does"),
   doesNot: t("drain.does_not"),
   line: "millrace drain",
+  preview: () => post(path(["drain"], { dry_run: true })),
   run: () => post("drain"),
   done: () => t("drain.begun"),
   href: (answer) => link(["jobs", answer.job]),
@@ -17,6 +18,7 @@ export const cancelDrain = () => ({
   title: t("drain.cancel"),
   does: t("drain.cancel.does"),
   line: "millrace drain --cancel",
+  preview: () => post(path(["drain", "cancel"], { dry_run: true })),
   run: () => post("drain/cancel"),
   done: () => t("drain.cancelled"),
 });

@@ -59,6 +59,7 @@ export function cancelRefreshAction(x) {
     does: t("refresh.cancel.does", { index: x.index }),
     doesNot: t("refresh.cancel.does_not"),
     line: `millrace index refresh ${x.table} --cancel`,
+    preview: () => post(path(["tables", x.table, "index", "refresh", "cancel"], { dry_run: true }), {}),
     run: () => post(ofIndex(x, "refresh", "cancel"), {}),
     done: () => t("refresh.cancelled"),
   };

@@ -6,6 +6,7 @@ import { status } from "../stream.js";
 import { bytes, milliseconds, number } from "../format.js";
 import { Ago, Heading, Loaded, State, Tabs, Terms } from "../parts.js";
 import { Action } from "../action.js";
+import { Finding } from "../finding.js";
 import { Table } from "../table.js";
 import { cancelDrain, drain } from "../actions/delivery.js";
 import { DeliverySettings } from "./delivery_settings.js";
@@ -14,6 +15,12 @@ const TABS = ["now", "statistics", "settings"];
 
 /* Tables whose documents wait, as the engine takes none: the fuse of their index is blown. */
 const heldOf = (of) => of.tables.filter((x) => x.state === "held" || x.wait || x.reason);
+
+/* Why a table waits, as the checks of status say it. */
+function Held({ of, checks }) {
+  const found = checks.filter((c) => c.group === `table ${of.table}` && /^table\.(runs|current)$/.test(c.id) && c.status !== "ok");
+  return found.length > 0 ? found.map((c) => html`<${Finding} of=${c} />`) : of.reason;
+}
 
 function Now({ of }) {
   const d = of.delivery;
@@ -30,7 +37,7 @@ function Now({ of }) {
     <p class="row"><${Action} name=${t("drain.title")} of=${drain} /><${Action} name=${t("drain.cancel")} of=${cancelDrain} /></p>
     <h2>${t("delivery.held")}</h2>
     ${heldOf(of).length === 0 ? html`<p>${t("delivery.none_held")}</p>` : html`<ul class="checks">${heldOf(of).map(
-      (x) => html`<li><a href=${link(["tables", x.table])}>${x.index}</a> <${State} of=${x.state} /> ${x.reason}${x.fix && html`<p><span class="soft">${t("fix")}</span> ${x.fix}</p>`}</li>`,
+      (x) => html`<li><a href=${link(["tables", x.table])}>${x.index}</a> <${State} of=${x.state} /> <${Held} of=${x} checks=${of.checks} /></li>`,
     )}</ul>`}
     <h2>${t("delivery.purged")}</h2>
     ${d.purged.length === 0 ? html`<p>${t("delivery.none_purged")}</p>` : html`<ul>${d.purged.map((p) => html`<li>${p.index}: ${number(p.changes)}</li>`)}</ul>`}

@@ -1,7 +1,7 @@
 /* The settings of delivery at run time: what counts, where it comes from, what the file says. */
 import { html } from "../html.js";
 import { t } from "../text.js";
-import { patch, post } from "../api.js";
+import { patch, path, post } from "../api.js";
 import { useData } from "../data.js";
 import { Loaded } from "../parts.js";
 import { Action } from "../action.js";
@@ -14,6 +14,7 @@ const change = (x, again) => ({
   role: "admin",
   fields: [{ id: "value", name: x.name, value: String(x.value ?? ""), required: true }],
   line: (v) => `millrace config delivery set ${x.name}=${quoted(v.value)}`,
+  preview: (v) => patch(path(["config", "delivery"], { dry_run: true }), { [x.name]: v.value }),
   run: (v) => patch("config/delivery", { [x.name]: v.value }),
   done: () => t("setting.changed"),
   after: again,
@@ -24,6 +25,7 @@ const reset = (again) => ({
   does: t("setting.reset.does"),
   role: "admin",
   line: "millrace config delivery set --reset",
+  preview: () => post(path(["config", "delivery", "reset"], { dry_run: true })),
   run: () => post("config/delivery/reset"),
   done: () => t("setting.changed"),
   after: again,

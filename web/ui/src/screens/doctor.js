@@ -8,7 +8,7 @@ import { useData } from "../data.js";
 import { CommandLine, Heading, Loaded, State } from "../parts.js";
 import { Filters, finds, distinct } from "../table.js";
 import { worst } from "../state.js";
-import { checkTitle } from "../checks.js";
+import { checkTitle, findingOf, groupName } from "../checks.js";
 import { Checks } from "./server_test.js";
 
 const RANK = { fail: 0, warn: 1, skip: 2, ok: 3 };
@@ -21,13 +21,13 @@ function groupsOf(items) {
 
 function Shown({ items }) {
   const q = route.value.query;
-  const rows = items.filter((c) => (!q.state || c.status === q.state) && finds(q.find, c.group, c.message, c.id, checkTitle(c)));
+  const rows = items.filter((c) => (!q.state || c.status === q.state) && finds(q.find, groupName(c.group), c.message, c.id, checkTitle(c), findingOf(c).text));
   return html`<${Filters} of=${[
       { id: "find", name: t("filter.find") },
       { id: "state", name: t("column.state"), options: distinct(items.map((c) => c.status)).map((s) => [s, t(`state.${s}`)]) },
     ]} />
     ${rows.length === 0 && html`<p>${t("nothing_found")}</p>`}
-    ${groupsOf(rows).map((g) => html`<details open=${g.state !== "ok"} key=${g.name}><summary><strong>${g.name}</strong>${" "}
+    ${groupsOf(rows).map((g) => html`<details open=${g.state !== "ok"} key=${g.name}><summary><strong>${groupName(g.name)}</strong>${" "}
       <${State} of=${g.state} word=${t(`overview.look.${g.state}`)} /> <span class="soft">${t("overview.checks", { n: g.list.length })}</span></summary><${Checks} items=${g.list} /></details>`)}`;
 }
 

@@ -6,7 +6,8 @@ import { status, line } from "../stream.js";
 import { overall, worst } from "../state.js";
 import { number, rate, span, UNKNOWN } from "../format.js";
 import { Ago, Card, Empty, Heading, Loaded, Since, State, TopicState } from "../parts.js";
-import { checkTitle, checkLink } from "../checks.js";
+import { checkLink, groupName } from "../checks.js";
+import { Finding } from "../finding.js";
 import { Table } from "../table.js";
 import { Plots } from "../plots.js";
 import { isBegun, Start } from "./start.js";
@@ -52,9 +53,8 @@ export function Attention({ checks }) {
   if (bad.length === 0) return html`<p>${t("overview.all_well")}</p>`;
   return html`<ul class="checks">${bad.map(
     (c) => html`<li>
-      <${State} of=${c.status} /><${Since} at=${c.since} /> <strong>${c.group}</strong> ${checkTitle(c)}
-      <p>${c.message}${c.why ? html` – <span class="soft">${c.why}</span>` : ""}</p>
-      ${c.fix && html`<p><span class="soft">${t("fix")}</span> <code>${c.fix}</code></p>`}
+      <${State} of=${c.status} /><${Since} at=${c.since} /> <strong>${groupName(c.group)}</strong>
+      <${Finding} of=${c} />
       <p><a href=${checkLink(c)}>${t("overview.go")}</a></p></li>`,
   )}</ul>`;
 }

@@ -1,23 +1,23 @@
 /* Test a server: what `doctor` says of one topic or database, each failed line with its fix. */
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { html } from "../html.js";
 import { t } from "../text.js";
 import { get } from "../api.js";
 import { hasRole } from "../session.js";
-import { Problem, Since, State, Copy } from "../parts.js";
+import { Problem, Since, State } from "../parts.js";
 import { checkTitle } from "../checks.js";
+import { Finding } from "../finding.js";
 
 const DOCTOR_MS = 60000;
 
 export function Checks({ items }) {
   return html`<ul class="checks">${items.map(
-    (c) => html`<li><${State} of=${c.status} /><${Since} at=${c.since} /> <strong>${checkTitle(c)}</strong> ${c.message}
-      ${c.why && html`<p class="soft">${c.why}</p>`}
-      ${c.fix && html`<p><span class="soft">${t("fix")}</span> <code>${c.fix}</code> <${Copy} text=${c.fix} /></p>`}</li>`,
+    (c) => html`<li><${State} of=${c.status} /><${Since} at=${c.since} /> <strong>${checkTitle(c)}</strong> <${Finding} of=${c} /></li>`,
   )}</ul>`;
 }
 
-export function ServerTest({ group }) {
+/* With `atOnce` the servers are asked as soon as this is shown. */
+export function ServerTest({ group, atOnce }) {
   const [answer, setAnswer] = useState(null);
   const [problem, setProblem] = useState(null);
   const [busy, setBusy] = useState(false);
@@ -32,6 +32,9 @@ export function ServerTest({ group }) {
     }
     setBusy(false);
   };
+  useEffect(() => {
+    if (atOnce && hasRole("operator")) test();
+  }, [group]);
   if (!hasRole("operator")) return null;
   return html`<h2>${t("test.title")}</h2>
     <p class="row"><button type="button" disabled=${busy} onClick=${test}>${busy ? t("action.busy") : t("test.run")}</button>

@@ -1,6 +1,7 @@
 /*
  * The first run: from an empty daemon to the first search, in six steps.  Each shows whether it is done,
- * by what the daemon says, so that a reload loses nothing.
+ * by what the daemon says, so that a reload loses nothing.  A new topic is tested at once, and what was found
+ * stays until a database is named.
  */
 import { html } from "../html.js";
 import { t } from "../text.js";
@@ -22,7 +23,7 @@ function steps(s, databases) {
   const runs = s.topics.some((x) => x.state === "running");
   return [
     { id: "topic", done: s.topics.length > 0, line: "millrace topic add NAME address=HOST user=USER password_file=FILE", show: () => html`<${Action} name=${t("source.add_topic")} role="admin" primary of=${() => sourceAction("topic")} />` },
-    { id: "test", done: runs, line: "millrace doctor", show: () => topic && html`<${ServerTest} group=${`topic ${topic.name}`} />` },
+    { id: "test", done: runs, line: "millrace doctor", stays: databases.length === 0, show: () => topic && html`<${ServerTest} atOnce group=${`topic ${topic.name}`} key=${topic.name} />` },
     {
       id: "database",
       done: databases.length > 0,
@@ -55,6 +56,6 @@ export function Start({ of }) {
       (x, i) => html`<li aria-current=${i === now ? "step" : undefined}>
         <span class=${x.done ? "ok" : i === now ? "work" : "off"}><span aria-hidden="true">${x.done ? "●" : i === now ? "◐" : "○"}</span>
           <strong> ${t(`start.${x.id}`)}</strong></span>
-        ${i === now && html`<p>${t(`start.${x.id}.what`)}</p>${x.show()}${x.line && html`<${CommandLine} line=${x.line} />`}`}</li>`,
+        ${(i === now || (x.stays && i < now)) && html`<p>${t(`start.${x.id}.what`)}</p>${x.show()}${x.line && html`<${CommandLine} line=${x.line} />`}`}</li>`,
     )}</ol></section>`;
 }

@@ -2,7 +2,7 @@
 import { useEffect } from "preact/hooks";
 import { html } from "../html.js";
 import { t } from "../text.js";
-import { link, route, setQuery } from "../route.js";
+import { go, link, route, setQuery } from "../route.js";
 import { may } from "../session.js";
 import { status } from "../stream.js";
 import { useData } from "../data.js";
@@ -12,7 +12,7 @@ import { Ago, Empty, Heading, Loaded, State, TableState, Terms, TopicState } fro
 import { Action, act } from "../action.js";
 import { distinct, Filters, finds, Table } from "../table.js";
 import { Plots } from "../plots.js";
-import { ServerTest } from "./server_test.js";
+import { Checks, ServerTest } from "./server_test.js";
 import { deleteSource, sourceAction } from "../definition/source.js";
 import { moveTopic, pauseTopic, resetTopic, resumeTopic } from "../actions/topic.js";
 
@@ -32,16 +32,19 @@ function rowsOf(states, definitions) {
   return [...states, ...definitions.filter((x) => !known.has(x.name)).map((x) => ({ name: x.name, state: "created", server: x.address }))];
 }
 
+/* What is wrong with the server is seen at once: the new topic's screen tests it. */
+const addTopic = () => sourceAction("topic", { after: (answer) => go(["topics", answer.items[0]?.name ?? ""], { test: "1" }) });
+
 function List() {
   const of = useData("topics");
   const q = route.value.query;
   useEffect(() => {
     if (q.add && may("admin")) {
       setQuery({ add: "" });
-      act(sourceAction("topic", { after: () => of.again() }));
+      act(addTopic());
     }
   }, [q.add]);
-  return html`<${Heading} title=${t("nav.topics")}><${Action} name=${t("source.add_topic")} role="admin" primary of=${() => sourceAction("topic", { after: of.again })} /></${Heading}>
+  return html`<${Heading} title=${t("nav.topics")}><${Action} name=${t("source.add_topic")} role="admin" primary of=${addTopic} /></${Heading}>
     <${Loaded} of=${of} show=${(data) => {
       const all = rowsOf(status.value?.topics ?? [], data.items);
       const rows = all.filter((x) => (!q.state || x.state === q.state) && finds(q.find, x.name, x.server));
@@ -85,11 +88,13 @@ function One({ name }) {
   const of = useData(path(["topics", name]), { live: false });
   const x = status.value?.topics.find((y) => y.name === name);
   const tables = (status.value?.tables ?? []).filter((y) => y.topic === name);
+  /* What status finds of it; a reason that concerns all topics has a check of another group. */
+  const found = (status.value?.checks ?? []).filter((c) => c.group === `topic ${name}` && c.status !== "ok");
   return html`<${Heading} title=${name}>${x && html`<${State} of=${x.state} />`}<a href="#/topics">${t("nav.topics")}</a></${Heading}>
     <${Loaded} of=${of} show=${(data) => {
       const definition = data.items?.[0] ?? data;
-      return html`${x?.reason && html`<div class="problem"><p><strong>${x.reason}</strong></p>${x.fix && html`<p><span class="soft">${t("fix")}</span> ${x.fix}</p>`}</div>`}
-        ${(x?.warnings ?? []).map((w) => html`<p class="warn">▲ ${w.message ?? String(w)}</p>`)}
+      return html`${found.length > 0 && html`<${Checks} items=${found} />`}
+        ${found.length === 0 && x?.reason && html`<div class="problem"><p><strong>${x.reason}</strong></p>${x.fix && html`<p><span class="soft">${t("fix")}</span> ${x.fix}</p>`}</div>`}
         <${Operations} name=${name} x=${x} definition=${definition} etag=${of.etag} again=${of.again} />
         ${x ? html`<${Terms} of=${terms(x)} />` : html`<p>${t("table.no_state")}</p>`}
         <${Plots} topic=${name} />
@@ -97,7 +102,7 @@ function One({ name }) {
         ${tables.length === 0 ? html`<p>${t("topic.no_tables")}</p>` : html`<ul>${tables.map(
           (y) => html`<li><a href=${link(["tables", y.table])}>${y.table}</a> <${TableState} of=${y} /> ${span(y.lag_seconds)}</li>`,
         )}</ul>`}
-        <${ServerTest} group=${`topic ${name}`} />
+        <${ServerTest} group=${`topic ${name}`} atOnce=${route.value.query.test === "1"} />
         <h2>${t("source.definition")}</h2>
         <${Terms} of=${Object.entries(definition).map(([k, v]) => [k, typeof v === "object" ? JSON.stringify(v) : String(v)])} />`;
     }} />`;

@@ -21,6 +21,7 @@ const refreshAction = (x) => ({
   does: t("trace.refresh.does"),
   doesNot: t("trace.refresh.does_not"),
   line: `millrace index refresh ${quoted(x.table)}${option("key", x.id)}`,
+  preview: () => post(path(["tables", x.table, "index", "refresh"], { dry_run: true }), { keys: [x.id] }),
   run: () => post(path(["tables", x.table, "index", "refresh"]), { keys: [x.id] }),
   done: () => t("trace.refreshed"),
 });

@@ -3,15 +3,19 @@
 #include "rebalance/admin/node_list.h"
 
 #include "rebalance/admin/nodes.h"
+#include "rebalance/fill/bucket.h"
 #include "rebalance/state/owned.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/topic/things.h"
 #include "rebalance/view/away.h"
 #include "rebalance/view/cluster.h"
+#include "rebalance/watch/store_watch.h"
 
 #include "src/base/mem.h"
 #include "src/store/told.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +55,7 @@ static void add_living(struct node_list *l)
         e->version = buf_str(&d->version);
         e->lives = true;
         e->things = &d->jobs;
+        e->data = d;
         e->started_ms = (int64_t)d->started_ms;
     }
 }
@@ -249,8 +254,56 @@ static void put_wished(struct json_writer *w, const struct cluster_state *s, str
     json_close_array(w);
 }
 
+/* Its part in the last rebalance. */
+static void put_part(struct json_writer *w, const struct node_data *d)
+{
+    if (d == NULL) {
+        json_put_null(w, STR("session"));
+        json_put_null(w, STR("cloud_status"));
+        json_put_null(w, STR("node_status"));
+        return;
+    }
+    json_put_u64(w, STR("session"), d->session);
+    json_put_cstr(w, STR("cloud_status"), d->cloud == CLOUD_NORMAL ? "NORMAL" : "REBALANCING");
+    json_put_string(w, STR("node_status"), node_status_name(d->status));
+}
+
+static void put_job(struct json_writer *w, const struct stored_job *j, bool is_part)
+{
+    char id[24];
+
+    snprintf(id, sizeof(id), "%" PRIu64, j->id);
+    json_open_object(w);
+    json_put_cstr(w, STR("id"), id);
+    json_put_string(w, STR("kind"), j->kind);
+    json_put_string(w, STR("table"), j->table);
+    json_put_string(w, STR("index"), j->index);
+    json_put_u64(w, STR("version"), j->version);
+    json_put_u64(w, STR("bucket"), j->bucket + !is_part);
+    json_put_u64(w, STR("buckets"), j->buckets);
+    json_close_object(w);
+}
+
+/* The buckets of builds, and the parts of delayed runs, that it fills. */
+static void put_jobs(struct json_writer *w, const struct store_copy *stored, struct str id)
+{
+    json_write_key(w, STR("jobs"));
+    json_open_array(w);
+    for (size_t i = 0; stored != NULL && i < stored->n_jobs; i++) {
+        const struct stored_job *j = &stored->jobs[i];
+        struct fill_bucket b;
+
+        if (!str_equal(j->state, STR(BUCKET_RUNNING)))
+            continue;
+        if (bucket_read(j->parameters, &b) && str_equal(buf_str(&b.node), id))
+            put_job(w, j, b.part.len > 0);
+        bucket_fini(&b);
+    }
+    json_close_array(w);
+}
+
 static void put_entry(struct json_writer *w, const struct node_list *l,
-                      const struct node_entry *e)
+                      const struct store_copy *stored, const struct node_entry *e)
 {
     json_open_object(w);
     json_put_string(w, STR("name"), e->name);
@@ -258,7 +311,9 @@ static void put_entry(struct json_writer *w, const struct node_list *l,
     json_put_cstr(w, STR("state"), e->state);
     json_put_bool(w, STR("evacuated"), name_set_has(&l->survey.state.evacuated, e->id));
     json_put_string(w, STR("version"), e->version);
+    put_part(w, e->data);
     put_topics(w, e->things);
+    put_jobs(w, stored, e->id);
     put_wished(w, &l->survey.state, e->id);
     coordinator_put_time(w, STR("since"), e->started_ms);
     coordinator_put_time(w, STR("told"), e->told_ms);
@@ -270,9 +325,14 @@ bool coordinator_nodes(struct coordinator *co, struct str name, struct buf *json
 {
     struct node_list l = {0};
     const struct node_entry *one = NULL;
+    struct store_copy *stored = NULL;
     struct json_writer w = {.out = json};
     bool ok = node_list_load(co, &l, err);
 
+    if (ok) {
+        stored = store_watch_copy(co->store_watch);
+        store_watch_want(co->store_watch);
+    }
     if (ok && name.len > 0) {
         one = node_list_find(&l, name, err);
         ok = one != NULL;
@@ -285,10 +345,12 @@ bool coordinator_nodes(struct coordinator *co, struct str name, struct buf *json
         json_open_array(&w);
         for (size_t i = 0; i < l.n; i++)
             if (one == NULL || one == &l.list[i])
-                put_entry(&w, &l, &l.list[i]);
+                put_entry(&w, &l, stored, &l.list[i]);
         json_close_array(&w);
         json_close_object(&w);
     }
+    if (stored != NULL)
+        store_copy_unref(stored);
     node_list_free(&l);
     return ok;
 }

@@ -19,7 +19,9 @@ struct node_entry {
     bool lives;
     const char *state;             /* of cluster_survey_word(), or "shut down" */
     const struct name_set *things; /* that it works on; NULL: none */
-    int64_t started_ms, told_ms;   /* wall; 0: not known */
+    const struct node_data
+        *data;                   /* what it shows others; NULL: it does not live, or is alone */
+    int64_t started_ms, told_ms; /* wall; 0: not known */
 };
 
 /* Zero-initialise it, and release it with node_list_free(). */

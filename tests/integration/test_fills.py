@@ -140,6 +140,11 @@ def test_all_nodes_fill_a_build_under_load_and_its_alias_moves_once(w):
     load = Load(m)
     m.create("--buckets", "20", "--rate", "8000")  # more than the nodes fill at once
     wait_until("each node fills a bucket", lambda: len({b["node"] for b in m.buckets("running")}) == 3, 30, 0.05)
+    wait_until(lambda: f"each node lists what it fills: {m.listed('node-1')}",
+               lambda: all(m.listed(f"node-{i}")["jobs"] and m.listed(f"node-{i}")["jobs"][0]["buckets"] == 20 for i in range(3)), 30, 0.05)
+    session = m.nodes[0].json("status")["cluster"]["session"]
+    if any((node := m.listed(f"node-{i}"))["session"] != session or node["cloud_status"] != "NORMAL" for i in range(3)):
+        raise Failed(f"the last rebalance is {session}, and a node says {m.listed('node-0')}")
     wait_until("some are done and others not", lambda: m.buckets("done") and (m.buckets("running") or m.buckets("init")), 120, 0.05)
     build, buckets = m.build()
     if len(buckets) != 20 or build["buckets"] != 20 or build["rows_done"] > build["rows_total"]:

@@ -248,6 +248,33 @@ def test_what_a_dialog_sends_can_be_tried_and_changes_nothing(w):
         raise Failed("a try has changed something")
 
 
+def test_words_come_from_a_file_and_single_keys_can_be_switched_off(w):
+    daemon = w.millrace()
+    daemon.write("words.dic", "\ufeff龙井茶\n碧螺春\n")
+    with person(daemon, "operator") as browser:
+        browser.go("#/words")
+        browser.click("Import", within="main")
+        browser.use("A file", lambda field: field.send_keys(os.path.join(daemon.folder, "words.dic")))
+        browser.wait("the text is in the field", lambda: browser.field("One word a line").get_attribute("value") == "龙井茶\n碧螺春\n")
+        tried(browser)
+        browser.click("Import", within="main")
+        browser.use("A file", lambda field: field.send_keys(os.path.join(daemon.folder, "words.dic")))
+        browser.wait("the text is in the field", lambda: "碧螺春" in browser.field("One word a line").get_attribute("value"))
+        browser.click("Import", within="dialog")
+        browser.wait("the words are in the list", lambda: len(daemon.json("word", "list")["items"]) == 2)
+        body = browser.element("body")
+        body.send_keys("?")
+        browser.shows("Keys without Ctrl can be switched off")
+        browser.click("Close", within="dialog")
+        browser.go("#/settings")
+        browser.element("main label input[type=checkbox]").click()
+        browser.element("body").send_keys("?", "/")
+        browser.element("body").send_keys(Keys.CONTROL, "k", Keys.CONTROL)
+        browser.element("dialog.palette")
+        if "switched off" in browser.driver.find_elements(By.CSS_SELECTOR, "dialog")[0].text or len(browser.driver.find_elements(By.CSS_SELECTOR, "dialog")) != 1:
+            raise Failed(f"a single key still opens something: {browser.text()}")
+
+
 def test_a_viewer_is_offered_nothing_that_is_refused(w):
     daemon, _, _ = w.work_on_shop()
     add_user(daemon, "anna", "viewer")

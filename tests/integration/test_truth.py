@@ -91,7 +91,7 @@ def says_what_is_wrong(daemon, browser, fault):
         raise Failed(f"{fault.name}: status says {check}")
     browser.wait("the title says it", lambda: re.match("[■▲]", browser.driver.title), 10)
     browser.wait(f"{fault.name}: the overview says what, since when, and what to do", lambda: re.search(
-        f"■ trouble.*■ failed\\s+since [^\\n]*ago\\)\\s+{fault.group} .*({fault.names}).*What to do: [^\n]{{9}}", browser.text(), re.S), 10)
+        f"■ trouble.*■ failed\\s+since [^\\n]*ago\\)\\s+{fault.group}\s.*({fault.names}).*What to do: [^\n]{{9}}", browser.text(), re.S), 10)
     browser.picture(f"truth-{fault.name}")
     browser.set_size(400)
     if found_wrong := browser.violations() or [over for over in [browser.overflow()] if over > 0]:

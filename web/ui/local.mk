@@ -51,6 +51,7 @@ page_sources = \
 	%D%/src/jobs/one.js \
 	%D%/src/jobs/pace.js \
 	%D%/src/kept.js \
+	%D%/src/keys.js \
 	%D%/src/lazy.js \
 	%D%/src/login.js \
 	%D%/src/main.js \

@@ -47,7 +47,16 @@ export function Action({ name, role = "operator", why, primary, danger, small, o
     aria-disabled=${reason ? "true" : undefined} title=${reason} onClick=${() => !reason && open()}>${name}</button>`;
 }
 
-function Field({ of, value, set }) {
+/* The text of a file goes into the field `into`, where it can be read and changed. */
+const FileField = ({ of, common, put }) => {
+  const read = async (e) => {
+    const file = e.target.files[0];
+    if (file) put(of.into, (await file.text()).replace(/^\ufeff/, ""));
+  };
+  return html`<input type="file" ...${common} accept=${of.accept} onChange=${read} />`;
+};
+
+function Field({ of, value, set, put }) {
   const common = { id: `field-${of.id}`, required: of.required, "aria-describedby": of.help ? `help-${of.id}` : undefined };
   const control =
     of.type === "checkbox"
@@ -57,7 +66,9 @@ function Field({ of, value, set }) {
             ${of.options.map(([v, label]) => html`<option value=${v} selected=${v === value}>${label}</option>`)}</select>`
         : of.type === "textarea"
           ? html`<textarea ...${common} rows=${of.rows ?? 8} spellcheck="false" value=${value} onInput=${(e) => set(e.target.value)}></textarea>`
-          : html`<input ...${common} type=${of.type ?? "text"} value=${value} min=${of.min} max=${of.max} autocomplete=${of.autocomplete ?? "off"} onInput=${(e) => set(e.target.value)} />`;
+          : of.type === "file"
+            ? html`<${FileField} of=${of} common=${common} put=${put} />`
+            : html`<input ...${common} type=${of.type ?? "text"} value=${value} min=${of.min} max=${of.max} autocomplete=${of.autocomplete ?? "off"} onInput=${(e) => set(e.target.value)} />`;
   return html`<div class="field ${of.type === "checkbox" ? "check" : ""}">
     <label for="field-${of.id}">${of.name}</label>${control}
     ${of.help && html`<p class="soft" id="help-${of.id}">${of.help}</p>`}
@@ -88,6 +99,10 @@ function Dialog({ of }) {
   }, []);
 
   const close = () => (dialog.value = null);
+  const put = (id, v) => {
+    setValues((before) => ({ ...before, [id]: v }));
+    setPreview(null);
+  };
   /* The same values again are the same request. */
   const sent = useRef({ values: "", key: "" });
   const keyOf = (v) => {
@@ -125,7 +140,7 @@ function Dialog({ of }) {
       ${of.does && html`<p>${of.does}</p>`}
       ${of.doesNot && html`<p class="soft">${of.doesNot}</p>`}
       ${(of.fields ?? []).filter((f) => !f.when || f.when(values)).map(
-        (f) => html`<${Field} of=${f} value=${values[f.id]} set=${(v) => (setValues({ ...values, [f.id]: v }), setPreview(null))} />`,
+        (f) => html`<${Field} of=${f} value=${values[f.id]} set=${(v) => put(f.id, v)} put=${put} />`,
       )}
       ${asksWhy && html`<${Field} of=${{ id: "why", name: t("action.why") }} value=${why} set=${setWhy} />`}
       ${of.typed &&

@@ -1,5 +1,7 @@
 /*
- * Ctrl-K finds screens, tables, topics, versions and jobs; "table:id" is a trace.  "/" opens it, too.
+ * Ctrl-K finds screens, tables, topics, versions and jobs; "table:id" is a trace.  "/" opens it, too, and
+ * "?" lists the keys.  Keys without Ctrl can be switched off, as who speaks to the browser may press them
+ * unawares.
  */
 import { signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
@@ -10,8 +12,18 @@ import { SCREENS } from "./sitemap.js";
 import { status } from "./stream.js";
 import { finds } from "./table.js";
 import { useData } from "./data.js";
+import { keep, kept } from "./kept.js";
+import { lazy } from "./lazy.js";
 
 const open = signal(false);
+const help = signal(false);
+const Keys = lazy(() => import("./keys.js"), "Keys");
+
+export const singleKeys = signal(kept("single_keys", "on") === "on");
+export function setSingleKeys(on) {
+  singleKeys.value = on;
+  keep("single_keys", on ? "on" : "off");
+}
 const MOST = 12;
 
 export const openPalette = () => (open.value = true);
@@ -85,12 +97,14 @@ export function Palette() {
   useEffect(() => {
     const key = (e) => {
       if ((e.ctrlKey || e.metaKey) && e.key.toLowerCase() === "k") open.value = !open.value;
-      else if (e.key === "/" && !isTyping(e)) open.value = true;
+      else if (!singleKeys.value || isTyping(e) || e.ctrlKey || e.metaKey || e.altKey) return;
+      else if (e.key === "/") open.value = true;
+      else if (e.key === "?") help.value = true;
       else return;
       e.preventDefault();
     };
     addEventListener("keydown", key);
     return () => removeEventListener("keydown", key);
   }, []);
-  return open.value ? html`<${Box} />` : null;
+  return html`${open.value && html`<${Box} />`}${help.value && html`<${Keys} close=${() => (help.value = false)} />`}`;
 }

@@ -27,6 +27,7 @@ export const importWords = (list, after) => ({
   does: t("word.import.does"),
   doesNot: t("word.old_text"),
   fields: [
+    { id: "file", name: t("word.file"), type: "file", into: "text", accept: ".txt,.dic,.csv,text/plain", help: t("word.file.help") },
     { id: "text", name: t("word.lines"), type: "textarea", rows: 12, required: true },
     { ...publish, name: t("word.publish_now") },
   ],

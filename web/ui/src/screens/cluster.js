@@ -46,10 +46,18 @@ const forget = (x, after) => ({
 
 const lives = (x) => x.state !== "gone" && x.state !== "shut down";
 
+/* "clean" and the like are the specification's steps of a rebalance. */
+const session = (x) => html`${number(x.session)}${x.node_status && html` <span class="soft">${x.cloud_status} / ${x.node_status}</span>`}`;
+
+/* The buckets that it fills: a link to their job, which begins with the build of the same index. */
+const jobOf = (j) => html`<div><a href=${link(["jobs", j.id])}>${t(`node.job.${j.kind}`)} ${j.table}</a> ${j.buckets > 1 ? `${number(j.bucket)}/${number(j.buckets)}` : ""}</div>`;
+
 const COLUMNS = (of, alone) => [
   { id: "name", name: t("node.name"), value: (x) => x.name },
   { id: "state", name: t("column.state"), value: (x) => x.state, cell: (x) => html`${nodeState(x.state)}${x.state === "evacuated" && x.topics.length === 0 && html`<div class="soft">${t("node.can_stop")}</div>`}` },
   { id: "topics", name: t("nav.topics"), value: (x) => x.topics.length, cell: (x) => x.topics.map((n) => html`<a href=${link(["topics", n])}>${n}</a> `), number: false },
+  { id: "session", name: t("node.of_session"), value: (x) => x.session, cell: session },
+  { id: "jobs", name: t("node.jobs"), value: (x) => x.jobs.length, cell: (x) => (x.jobs.length ? x.jobs.map(jobOf) : "–") },
   { id: "moved", name: t("node.moved_here"), value: (x) => x.moved_here.join(", ") },
   { id: "version", name: t("node.version"), value: (x) => x.version },
   { id: "since", name: t("node.since"), value: (x) => x.since, cell: (x) => html`<${Ago} at=${x.since} />` },

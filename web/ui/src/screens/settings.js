@@ -11,6 +11,8 @@ import { Action } from "../action.js";
 import { Filters, finds, Table } from "../table.js";
 import { Tokens, Users } from "./accounts.js";
 import { ownPassword } from "../actions/account.js";
+import { keyTerms } from "../keys.js";
+import { setSingleKeys, singleKeys } from "../palette.js";
 
 function Choice({ id, name, value, options, choose }) {
   return html`<div class="field"><label for=${id}>${name}</label>
@@ -31,7 +33,8 @@ function Page() {
       ${me.value.who?.startsWith("user ") && html`<${Action} name=${t("account.own_password")} role="viewer" why=${me.value.read_only ? t("read_only") : undefined} of=${ownPassword} />`}
     </section></div>
     <h2>${t("settings.keys")}</h2>
-    <${Terms} of=${[["Ctrl K", t("palette")], ["/", t("palette")], ["Esc", t("close")]]} />`;
+    <${Terms} of=${keyTerms()} />
+    <p><label><input type="checkbox" checked=${singleKeys.value} onChange=${(e) => setSingleKeys(e.target.checked)} /> ${t("settings.single_keys")}</label></p>`;
 }
 
 function Configuration() {

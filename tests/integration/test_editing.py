@@ -9,6 +9,10 @@ from test_objects import follow, is_stored, stored
 from browser import Browser
 
 
+def asks_before_it_is_closed(browser):
+    return browser.driver.execute_script("const e = new Event('beforeunload', {cancelable: true}); dispatchEvent(e); return e.defaultPrevented")
+
+
 def test_an_edit_of_one_column_keeps_what_the_page_does_not_show(w):
     daemon, table = follow(w), f"{w.schema}.thing"
     columns = ["*", {"name": "title", "default": ""}, {"name": "secret", "skip": True}, {"name": "kind", "value": ""}]
@@ -36,6 +40,7 @@ def test_a_column_gets_what_its_line_has_no_field_for_and_becomes_part_of_the_ke
         browser.fill("Fields that also find its text (copy_to)", "all, more")
         browser.click("Take over", within="dialog")
         browser.shows('default: "none"')
+        browser.picture("columns")
         browser.click("Whole definition", within="main")
         text = browser.field("Whole definition").get_attribute("value")
     if json.loads(text) | {"settings": 0, "index": 0} != {"table": table, "index": 0, "settings": 0, "key": ["id", "a"], "columns": ["*", {"name": "title", "default": "none", "copy_to": ["all", "more"]}]}:
@@ -53,6 +58,8 @@ def test_changes_that_are_not_stored_are_kept_and_those_of_another_one_are_taken
         browser.go("#/tables")
         browser.shows("This tab keeps them")
         browser.shows("changes not stored")
+        if not asks_before_it_is_closed(browser):
+            raise Failed("the browser forgets changes without a question")
         # Another definition is changed meanwhile, which makes no difference, and then this one.
         daemon.command("table", "add", f"{w.schema}.kind", f"index={w.schema}-kind")
         browser.go(f"#/tables/{table}?tab=columns")
@@ -68,6 +75,8 @@ def test_changes_that_are_not_stored_are_kept_and_those_of_another_one_are_taken
         browser.click("Review and store …")
         browser.click("Store the definition", within="dialog")
         browser.shows_not("Your changes are not stored yet")
+        if asks_before_it_is_closed(browser):
+            raise Failed("the browser asks, though all is stored")
         complaints = browser.complaints(expected=("412",))
     is_stored(daemon, table, columns=["*", {"name": "a", "as": "first"}], filter="a > 1")
     if stored(daemon, f"{w.schema}.kind")["filter"] != "id > 0" or complaints:

@@ -164,3 +164,23 @@ def test_a_table_is_delayed_from_the_empty_screen_and_from_its_own(w):
         browser.click("Delay a table …")
         browser.click("Cancel", within="dialog")
     is_stored(daemon, table, delayed=None, top_relations=None)
+
+
+def test_parents_and_children_of_an_index_are_a_tree_whose_members_have_fields(w):
+    daemon, table, part, index = follow(w), f"{w.schema}.thing", f"{w.schema}.part", w.index("thing")
+    with person(daemon, "admin") as browser:
+        browser.go(f"#/tables/{table}?tab=settings")
+        browser.fill("Name of these documents in the join field", "thing\t")
+        browser.click("Review and store …")
+        browser.click("Store the definition", within="dialog")
+        browser.shows_not("Your changes are not stored yet")
+        is_stored(daemon, table, join={"name": "thing"})
+        daemon.command("table", "add", part, f"index={index}", f"join={{name: part, parent: {table}, parent_column: thing}}")
+        browser.go(f"#/tables/{part}?tab=relations")
+        browser.shows("parent_column: thing")
+        tree = browser.element("ul.tree ul.tree, ul.tree ul").text
+        if part not in tree or "this table" not in tree or table not in browser.element("ul.tree").text:
+            raise Failed(f"the tree is {tree}")
+        browser.picture("join")
+        browser.click(table, within="ul.tree")
+        browser.wait("the parent is shown", lambda: browser.element("h1").text == table)

@@ -94,7 +94,7 @@ function Editor({ server, keys, definition, set }) {
   const admin = may("admin");
   const rest = hasRest(definition);
   return html`<p class="row">
-      <button type="button" disabled=${!admin || rest} onClick=${() => set(withAll(server, definition))}>${t("columns.generate")}</button>
+      <button type="button" disabled=${!admin || rest} title=${rest ? t("columns.all_others") : undefined} onClick=${() => set(withAll(server, definition))}>${t("columns.generate")}</button>
       <label class="row"><input type="checkbox" disabled=${!admin} checked=${rest} onChange=${(e) => set(withLater(server, definition, e.target.checked))} /> ${t("columns.later")}</label>
       <span class="soft">${t("columns.shown_of", { n: list.filter((x) => x.on).length, all: list.length })}</span></p>
     <datalist id="analyzers">${analyzersOf(definition).map((name) => html`<option value=${name} />`)}</datalist>

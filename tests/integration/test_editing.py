@@ -70,6 +70,8 @@ def test_changes_that_are_not_stored_are_kept_and_those_of_another_one_are_taken
         browser.shows("changed them last")
         browser.click("Cancel", within="dialog")
         browser.shows("Somebody else has changed this definition since you began: filter")
+        browser.picture("somebody-else")
+        wrong = browser.violations()
         browser.click("Load again and keep my changes")
         daemon.command("table", "set", f"{w.schema}.kind", "filter=id > 0")
         browser.click("Review and store …")
@@ -79,8 +81,8 @@ def test_changes_that_are_not_stored_are_kept_and_those_of_another_one_are_taken
             raise Failed("the browser asks, though all is stored")
         complaints = browser.complaints(expected=("412",))
     is_stored(daemon, table, columns=["*", {"name": "a", "as": "first"}], filter="a > 1")
-    if stored(daemon, f"{w.schema}.kind")["filter"] != "id > 0" or complaints:
-        raise Failed(f"the other table is {stored(daemon, w.schema + '.kind')}; the console says {complaints}")
+    if stored(daemon, f"{w.schema}.kind")["filter"] != "id > 0" or complaints or wrong:
+        raise Failed(f"the other table is {stored(daemon, w.schema + '.kind')}; the console says {complaints}; {wrong}")
 
 
 def test_a_relation_gets_all_its_members_in_the_dialog(w):

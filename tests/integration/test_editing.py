@@ -9,6 +9,10 @@ from test_objects import follow, is_stored, stored
 from browser import Browser
 
 
+def asks_before_it_is_closed(browser):
+    return browser.driver.execute_script("const e = new Event('beforeunload', {cancelable: true}); dispatchEvent(e); return e.defaultPrevented")
+
+
 def test_an_edit_of_one_column_keeps_what_the_page_does_not_show(w):
     daemon, table = follow(w), f"{w.schema}.thing"
     columns = ["*", {"name": "title", "default": ""}, {"name": "secret", "skip": True}, {"name": "kind", "value": ""}]
@@ -36,6 +40,7 @@ def test_a_column_gets_what_its_line_has_no_field_for_and_becomes_part_of_the_ke
         browser.fill("Fields that also find its text (copy_to)", "all, more")
         browser.click("Take over", within="dialog")
         browser.shows('default: "none"')
+        browser.picture("columns")
         browser.click("Whole definition", within="main")
         text = browser.field("Whole definition").get_attribute("value")
     if json.loads(text) | {"settings": 0, "index": 0} != {"table": table, "index": 0, "settings": 0, "key": ["id", "a"], "columns": ["*", {"name": "title", "default": "none", "copy_to": ["all", "more"]}]}:
@@ -53,6 +58,8 @@ def test_changes_that_are_not_stored_are_kept_and_those_of_another_one_are_taken
         browser.go("#/tables")
         browser.shows("This tab keeps them")
         browser.shows("changes not stored")
+        if not asks_before_it_is_closed(browser):
+            raise Failed("the browser forgets changes without a question")
         # Another definition is changed meanwhile, which makes no difference, and then this one.
         daemon.command("table", "add", f"{w.schema}.kind", f"index={w.schema}-kind")
         browser.go(f"#/tables/{table}?tab=columns")
@@ -63,15 +70,19 @@ def test_changes_that_are_not_stored_are_kept_and_those_of_another_one_are_taken
         browser.shows("changed them last")
         browser.click("Cancel", within="dialog")
         browser.shows("Somebody else has changed this definition since you began: filter")
+        browser.picture("somebody-else")
+        wrong = browser.violations()
         browser.click("Load again and keep my changes")
         daemon.command("table", "set", f"{w.schema}.kind", "filter=id > 0")
         browser.click("Review and store …")
         browser.click("Store the definition", within="dialog")
         browser.shows_not("Your changes are not stored yet")
+        if asks_before_it_is_closed(browser):
+            raise Failed("the browser asks, though all is stored")
         complaints = browser.complaints(expected=("412",))
     is_stored(daemon, table, columns=["*", {"name": "a", "as": "first"}], filter="a > 1")
-    if stored(daemon, f"{w.schema}.kind")["filter"] != "id > 0" or complaints:
-        raise Failed(f"the other table is {stored(daemon, w.schema + '.kind')}; the console says {complaints}")
+    if stored(daemon, f"{w.schema}.kind")["filter"] != "id > 0" or complaints or wrong:
+        raise Failed(f"the other table is {stored(daemon, w.schema + '.kind')}; the console says {complaints}; {wrong}")
 
 
 def test_a_relation_gets_all_its_members_in_the_dialog(w):
@@ -155,3 +166,23 @@ def test_a_table_is_delayed_from_the_empty_screen_and_from_its_own(w):
         browser.click("Delay a table …")
         browser.click("Cancel", within="dialog")
     is_stored(daemon, table, delayed=None, top_relations=None)
+
+
+def test_parents_and_children_of_an_index_are_a_tree_whose_members_have_fields(w):
+    daemon, table, part, index = follow(w), f"{w.schema}.thing", f"{w.schema}.part", w.index("thing")
+    with person(daemon, "admin") as browser:
+        browser.go(f"#/tables/{table}?tab=settings")
+        browser.fill("Name of these documents in the join field", "thing\t")
+        browser.click("Review and store …")
+        browser.click("Store the definition", within="dialog")
+        browser.shows_not("Your changes are not stored yet")
+        is_stored(daemon, table, join={"name": "thing"})
+        daemon.command("table", "add", part, f"index={index}", f"join={{name: part, parent: {table}, parent_column: thing}}")
+        browser.go(f"#/tables/{part}?tab=relations")
+        browser.shows("parent_column: thing")
+        tree = browser.element("ul.tree ul.tree, ul.tree ul").text
+        if part not in tree or "this table" not in tree or table not in browser.element("ul.tree").text:
+            raise Failed(f"the tree is {tree}")
+        browser.picture("join")
+        browser.click(table, within="ul.tree")
+        browser.wait("the parent is shown", lambda: browser.element("h1").text == table)

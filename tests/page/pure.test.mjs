@@ -20,7 +20,7 @@ const { databasesOf } = await import('../../web/ui/src/definition/pattern.js');
 const { deferred } = await import('../../web/ui/src/definition/defer.js');
 const { commandOf, sourceOf } = await import('../../web/ui/src/definition/source.js');
 const { columnOf, entriesOf, hasRest, isKey, linesOf, withAll, withFields, withKey, withLater, withMember, withShown } = await import('../../web/ui/src/definition/entries.js');
-const { differing, merged } = await import('../../web/ui/src/definition/merge.js');
+const { conflicts, differing, merged } = await import('../../web/ui/src/definition/merge.js');
 const { same } = await import('../../web/ui/src/definition/draft.js');
 const { kindOfReason, partOfKind } = await import('../../web/ui/src/screens/letters.js');
 const { checkLink, findingOf, groupName } = await import('../../web/ui/src/checks.js');
@@ -233,7 +233,9 @@ test('what two people changed of a definition is in it, and of what both changed
   const theirs = { table: 's.t', filter: 'a = 2', key: ['id'], columns: ['a', 'b'], index: 'i' };
   const mine = { table: 's.t', filter: 'a = 1', columns: ['a', 'c'], delayed: true, pipeline: 'p' };
   assert.deepEqual(differing(base, theirs), ['filter', 'columns', 'delayed', 'index']);
-  assert.deepEqual(merged(base, theirs, mine), { table: 's.t', filter: 'a = 2', columns: ['a', 'c'], index: 'i', pipeline: 'p' });
+  assert.deepEqual(merged(base, theirs, mine), { table: 's.t', filter: 'a = 2', columns: ['a', 'b', 'c'], index: 'i', pipeline: 'p' });
+  assert.deepEqual(conflicts(base, theirs, mine), []);
+  assert.deepEqual(conflicts(base, theirs, { ...mine, filter: 'a = 3' }), ['filter']);
   assert.deepEqual(merged(base, base, mine), mine);
   assert.deepEqual(merged(base, theirs, base), theirs);
 });
@@ -243,6 +245,22 @@ test('a pattern belongs to the databases that it matches, as the daemon splits i
   for (const [name, databases] of [['shop.orders', ['shop']], ['gone.orders', ['gone']], ['shop_1\\.orders_[0-9]+', ['shop_1']], ['shop_[0-9]+\\.o.*', ['shop_1', 'shop_2']],
     ['shop.orders_[0-9]+', ['shop']], ['orders_[0-9]+', known], ['(shop|crm)\\.o', ['shop', 'crm']], ['shop.*', known], ['(', known], ['(\\.a', []], ['shop.a$b', ['shop']]])
     assert.deepEqual(databasesOf(name, known), databases, name);
+});
+
+test('columns that two people changed are merged by their names', () => {
+  const text = (name) => ({ name, type: 'text' });
+  const of = (columns) => ({ table: 's.t', ...(columns ? { columns } : {}) });
+  for (const [base, theirs, mine, both, clash] of [
+    [undefined, ['*', text('a')], ['*', text('b')], ['*', text('a'), text('b')], []],
+    [['a', 'b', 'c'], ['a', 'b'], [text('a'), 'b', 'c'], [text('a'), 'b'], []],
+    [['a', 'b'], [text('a'), 'b'], ['b'], ['b'], ['columns: a']],
+    [['a'], [text('a')], [{ name: 'a', type: 'long' }], [{ name: 'a', type: 'long' }], ['columns: a']],
+    [['a'], [text('a')], [text('a')], [text('a')], []],
+    [['a', { name: 'a', as: 'x' }], ['a'], ['b'], ['b'], ['columns']],
+  ]) {
+    assert.deepEqual(merged(of(base), of(theirs), of(mine)).columns, both);
+    assert.deepEqual(conflicts(of(base), of(theirs), of(mine)), clash);
+  }
 });
 
 test('a table is marked as delayed, or not, and keeps all else', () => {

@@ -66,7 +66,7 @@ function Line({ of, keys, definition, change, admin }) {
   const isOnlyOne = isPart && [definition.key ?? keys].flat().length === 1;
   const set = (member, value) => change(withMember(definition, of, member, value));
   const input = (member, label) =>
-    html`<input aria-label=${`${name}: ${label}`} disabled=${!on || !admin} value=${mine[member] ?? ""} size="12" list=${member === "analyzer" ? "analyzers" : undefined} onChange=${(e) => set(member, e.target.value)} />`;
+    html`<input aria-label=${`${name}: ${label}`} disabled=${!on || !admin} value=${mine[member] ?? ""} size="9" list=${member === "analyzer" ? "analyzers" : undefined} onChange=${(e) => set(member, e.target.value)} />`;
   return html`<tr>
     <td data-label=${t("columns.shown")}><input type="checkbox" aria-label=${t("columns.show", { name })} checked=${on} disabled=${!admin}
       onChange=${(e) => change(withShown(definition, of, e.target.checked))} /></td>
@@ -84,7 +84,7 @@ function Line({ of, keys, definition, change, admin }) {
     <td data-label="keyword">${(mine.type ?? server?.type) === "text"
       ? html`<input type="checkbox" aria-label=${`${name}: keyword`} checked=${mine.keyword === true} disabled=${!on || !admin} onChange=${(e) => set("keyword", e.target.checked)} />`
       : "–"}</td>
-    <td data-label=${t("columns.note")} class="soft">${server?.note ?? ""}${furtherOf(mine).map((x) => html` <code>${x}</code>`)}${admin && on &&
+    <td data-label=${t("columns.note")} class="soft note">${server?.note ?? ""}${furtherOf(mine).map((x) => html` <code>${x}</code>`)}${admin && on &&
       html` <button type="button" class="small" aria-label=${t("columns.more_of", { name })} onClick=${() => editMore(of, definition, change)}>${t("columns.more")}</button>`}</td>
   </tr>`;
 }
@@ -94,11 +94,11 @@ function Editor({ server, keys, definition, set }) {
   const admin = may("admin");
   const rest = hasRest(definition);
   return html`<p class="row">
-      <button type="button" disabled=${!admin || rest} onClick=${() => set(withAll(server, definition))}>${t("columns.generate")}</button>
-      <label><input type="checkbox" disabled=${!admin} checked=${rest} onChange=${(e) => set(withLater(server, definition, e.target.checked))} /> ${t("columns.later")}</label>
+      <button type="button" disabled=${!admin || rest} title=${rest ? t("columns.all_others") : undefined} onClick=${() => set(withAll(server, definition))}>${t("columns.generate")}</button>
+      <label class="row"><input type="checkbox" disabled=${!admin} checked=${rest} onChange=${(e) => set(withLater(server, definition, e.target.checked))} /> ${t("columns.later")}</label>
       <span class="soft">${t("columns.shown_of", { n: list.filter((x) => x.on).length, all: list.length })}</span></p>
     <datalist id="analyzers">${analyzersOf(definition).map((name) => html`<option value=${name} />`)}</datalist>
-    <div class="scroll" tabindex="0" role="region" aria-label=${t("table.columns")}><table>
+    <div class="scroll" tabindex="0" role="region" aria-label=${t("table.columns")}><table class="fields">
       <caption class="hidden">${t("table.columns")}</caption>
       <thead><tr>${["shown", "column", "server_type", "key", "field", "type", "analyzer"].map((x) => html`<th scope="col">${t(`columns.${x}`)}</th>`)}
         <th scope="col">keyword</th><th scope="col">${t("columns.note")}</th></tr></thead>

@@ -80,6 +80,39 @@ def test_columns_and_relations_are_added_changed_and_deleted(w):
         raise Failed(f"{before} was to be back, and it is {daemon.command('export').stdout}")
 
 
+def test_columns_and_relations_are_shown_as_they_are_defined(w):
+    daemon, table = follow(w), f"{w.schema}.thing"
+
+    def shown(*words):
+        return daemon.json(*words)["items"]
+
+    if shown("column", "list", table) != [{"name": "*"}] or "*" not in daemon.command("column", "list", table).stdout:
+        raise Failed(f"of a definition without columns: {shown('column', 'list', table)}")
+    refused(daemon.command("column", "get", table, "title", ok=None), "lists no column title")
+    parts = {"from": "id", "table": f"{w.schema}.part", "to": "thing", "many": True, "limit": 5, "as": "parts", "columns": ["id", {"name": "n", "as": "number"}]}
+    daemon.command("relation", "add", table, "parts", "from=id", f"table={w.schema}.part", "to=thing", "many=true", "limit=5", "columns=[id, {name: n, as: number}]")
+    daemon.command("relation", "add", table, "parts.of", "from=kind", f"table={w.schema}.kind", "to=id")
+    daemon.command("column", "delete", table, "secret")
+    nested = {"from": "kind", "table": f"{w.schema}.kind", "to": "id", "as": "of"}
+    item, = shown("relation", "get", table, "parts.of")
+    if item != {"in": table, "as": "of", "table": f"{w.schema}.kind", "many": False, "nested": False, "definition": nested} or {name: item[name] for name in ("as", "table", "many")} not in [
+            {name: one[name] for name in ("as", "table", "many")} for one in shown("relation", "list", table)]:
+        raise Failed(f"the inner relation is {item}")
+    item, = shown("relation", "get", table, "parts")
+    if item["definition"] != parts | {"relations": [nested]} or "limit: 5" not in daemon.command("relation", "get", table, "parts").stdout:
+        raise Failed(f"the relation is {item}")
+    if shown("column", "list", table, "--relation", "parts") != [{"name": "id"}, {"name": "n", "as": "number"}] or shown("column", "get", table, "N", "--relation", "parts") != [{"name": "n", "as": "number"}]:
+        raise Failed(f"the columns of the relation are {shown('column', 'list', table, '--relation', 'parts')}")
+    if shown("column", "get", table, "secret") != [{"name": "secret", "skip": True}]:
+        raise Failed(f"what is not shown is {shown('column', 'get', table, 'secret')}")
+    for words, text in ((("column", "get", table, "kind", "--relation", "parts"), "column kind is not shown"), (("column", "list", table, "--relation", "none"), "there is no relation none"),
+                        (("relation", "get", table, "parts.none"), "there is no relation parts.none"), (("relation", "get", f"{w.schema}.none", "parts"), "there is no table")):
+        refused(daemon.command(*words, ok=None), text)
+    daemon.stop()
+    if shown("relation", "get", table, "parts")[0] != item:
+        raise Failed("without the daemon it is another one")
+
+
 def test_a_password_stays_when_something_else_of_its_topic_is_changed(w):
     daemon = follow(w)
     topic = daemon.json("topic", "list")["items"][0]["name"]

@@ -143,8 +143,7 @@ bool edit_set(struct arena *a, struct yaml_node *map, const char *const *assignm
 
 /* ---- relations ---- */
 
-/* The name that documents show: `as`, or the table's without its database. */
-static struct str relation_name(const struct yaml_node *relation)
+struct str edit_relation_name(const struct yaml_node *relation)
 {
     const struct str as = text_of(relation, STR("as")), table = text_of(relation, STR("table"));
     const char *dot = table.len > 0 ? memchr(table.ptr, '.', table.len) : NULL;
@@ -158,7 +157,7 @@ static struct str relation_name(const struct yaml_node *relation)
 static bool find_named(const struct yaml_node *list, struct str name, size_t *at)
 {
     for (*at = 0; list != NULL && list->kind == YAML_LIST && *at < list->n; ++*at)
-        if (str_equal(relation_name(list->items[*at]), name))
+        if (str_equal(edit_relation_name(list->items[*at]), name))
             return true;
     return false;
 }
@@ -367,4 +366,41 @@ bool edit_delete_column(struct arena *a, struct yaml_node *owner, struct str nam
         yaml_put(a, column, STR("skip"), yaml_new_plain(a, STR("true")));
     }
     return true;
+}
+
+struct yaml_node *edit_columns(struct arena *a, struct yaml_node *owner, struct err *err)
+{
+    bool all;
+
+    return columns_of(a, owner, &all, err);
+}
+
+struct yaml_node *edit_column_map(struct arena *a, struct yaml_node *column)
+{
+    struct yaml_node *map;
+
+    if (column->kind == YAML_MAP)
+        return column;
+    map = yaml_new(a, YAML_MAP);
+    yaml_put(a, map, STR("name"), yaml_new_text(a, column->text));
+    return map;
+}
+
+struct yaml_node *edit_listed_column(struct arena *a, struct yaml_node *owner, struct str name,
+                                     struct err *err)
+{
+    bool all;
+    struct yaml_node *list = columns_of(a, owner, &all, err);
+    size_t at;
+
+    if (list == NULL)
+        return NULL;
+    if (find_column(list, name, &at))
+        return edit_column_map(a, list->items[at]);
+    err_set(err, ERR_REJECT,
+            all ? "the definition lists no column %" STR_FMT
+                  ", and shows each that is not listed as it is; fix: see millrace column list"
+                : "column %" STR_FMT " is not shown; fix: see millrace column list",
+            STR_ARG(name));
+    return NULL;
 }

@@ -27,6 +27,8 @@ struct yaml_node;
 bool edit_set(struct arena *a, struct yaml_node *map, const char *const *assignments, size_t n,
               struct err *err) MUST_CHECK;
 
+/* The name that documents show: `as`, or the table's without its database. */
+struct str edit_relation_name(const struct yaml_node *relation);
 /* The relation at the path, or NULL. */
 struct yaml_node *edit_find_relation(struct yaml_node *table, struct str path,
                                      struct err *err) MUST_CHECK;
@@ -35,6 +37,14 @@ struct yaml_node *edit_add_relation(struct arena *a, struct yaml_node *table, st
                                     struct err *err) MUST_CHECK;
 bool edit_delete_relation(struct yaml_node *table, struct str path, struct err *err) MUST_CHECK;
 
+/* The columns that are listed, at least `*`, which stands for those that are not.  Or NULL. */
+struct yaml_node *edit_columns(struct arena *a, struct yaml_node *owner,
+                               struct err *err) MUST_CHECK;
+/* One that is listed, as a map, which is no part of the tree; or NULL. */
+struct yaml_node *edit_listed_column(struct arena *a, struct yaml_node *owner, struct str name,
+                                     struct err *err) MUST_CHECK;
+/* A column of a list as a map: {name: it} of one that is only named. */
+struct yaml_node *edit_column_map(struct arena *a, struct yaml_node *column) MUST_CHECK;
 /*
  * A column of a table or relation, as a map.  Without `columns`, or with `*` among them, every
  * column is shown: then one that is not listed is listed for its changes.  NULL: it is not

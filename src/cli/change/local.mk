@@ -1,4 +1,5 @@
-# One definition, changed by a command.
+# One definition, changed by a command, or a part of it shown.
 libmillrace_a_SOURCES += \
 	%D%/edit.c %D%/edit.h \
-	%D%/object.c
+	%D%/object.c %D%/object.h \
+	%D%/part.c

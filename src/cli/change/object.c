@@ -1,10 +1,11 @@
 #include "config.h"
 
-#include "src/cli/commands.h"
+#include "src/cli/change/object.h"
 
 #include "src/base/arena.h"
 #include "src/cli/apply.h"
 #include "src/cli/change/edit.h"
+#include "src/cli/commands.h"
 #include "src/cli/session.h"
 #include "src/format/json.h"
 #include "src/format/variable.h"
@@ -60,40 +61,51 @@ static struct str arg(const struct object_change *c, size_t i)
 /* ---- reading ---- */
 
 /* Take the object of the list's answer apart. */
-static bool take_object(struct object_change *c, struct str answer, struct err *err)
+static bool take_object(struct stored_object *o, struct str answer, struct err *err)
 {
     struct problems *problems = problems_new();
     const struct yaml_node *tree =
-        yaml_read(c->arena, "", arena_copy(c->arena, answer), problems);
+        yaml_read(o->arena, "", arena_copy(o->arena, answer), problems);
     const struct yaml_node *items = tree != NULL ? yaml_find(tree, STR("items")) : NULL;
     const bool ok = items != NULL && items->kind == YAML_LIST && items->n == 1 &&
-                    json_find_u64(answer, "/revision", &c->revision);
+                    json_find_u64(answer, "/revision", &o->revision);
 
     problems_free(problems);
     if (!ok)
         return err_set(err, ERR_FATAL,
                        "the daemon's answer has no definition; fix: use a "
                        "daemon of this version");
-    c->object = items->items[0];
+    o->tree = items->items[0];
     return true;
 }
 
-static int load(struct session *s, struct object_change *c)
+int object_load(struct session *s, const char *list, const char *name,
+                struct stored_object *out)
 {
     struct call call = {.method = METHOD_GET};
     struct buf answer = {0}, path = {0};
     struct err err = {0};
 
-    buf_printf(&path, "/api/v1/%s", c->kind->list);
+    buf_printf(&path, "/api/v1/%s", list);
     call_path(&call, path.ptr);
-    call_segment(&call, c->inv->args[0]);
+    call_segment(&call, name);
     buf_free(&path);
 
     int code = session_ask(s, &call, &answer);
 
-    if (code == EXIT_DONE && !take_object(c, buf_str(&answer), &err))
+    if (code == EXIT_DONE && !take_object(out, buf_str(&answer), &err))
         code = command_fail(&err);
     buf_free(&answer);
+    return code;
+}
+
+static int load(struct session *s, struct object_change *c)
+{
+    struct stored_object o = {.arena = c->arena};
+    const int code = object_load(s, c->kind->list, c->inv->args[0], &o);
+
+    c->object = o.tree;
+    c->revision = o.revision;
     return code;
 }
 

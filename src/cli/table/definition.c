@@ -28,6 +28,11 @@ static const struct command_option table_options[] = {
     END,
 };
 
+static const struct command_option look_options[] = {
+    {"relation", 0, "RELATION", "of this relation, as items or items.product", NULL},
+    END,
+};
+
 static const struct command_option column_options[] = {
     {"relation", 0, "RELATION", "of this relation, as items or items.product", NULL},
     TRY,
@@ -118,6 +123,14 @@ static const struct command list[] = {
      "not the table.",
      NEED_STORE, command_columns, NULL, 1, 1, NO_OPTIONS, NULL, false,
      "table columns generate shop.orders"},
+    {"column list", "TABLE", "list the columns that a definition names",
+     "As the definition has them.  `*` stands for every column that is not listed; a "
+     "definition without columns has it alone.  millrace mapping shows all fields.",
+     NEED_STORE, command_column_list, "column", 1, 1, look_options, "table", false,
+     "column list shop.orders --relation items.product"},
+    {"column get", "TABLE COLUMN", "show how a column is defined",
+     "Fails for a column that the definition does not list.", NEED_STORE, command_column_get,
+     "column", 2, 2, look_options, "table", false, "column get shop.orders title"},
     {"column add", "TABLE COLUMN [FIELD=VALUE...]", "show one more column of a table",
      "Needed only where a definition lists its columns: else all are shown.  " ASSIGNMENTS
          CHECKED,
@@ -131,6 +144,12 @@ static const struct command list[] = {
      NEED_STORE, command_column_delete, "column", 2, 2, column_options, "table", false,
      "column delete shop.orders secret"},
     LIST("relation", "relations", "[TABLE]", "table", "relation list shop.orders"),
+    {"relation get", "TABLE RELATION", "show how related rows are defined",
+     "RELATION is the name that documents show, behind the names of the relations that it "
+     "hangs from: items, or items.product.  Shows all fields, and the relations that hang "
+     "from it.",
+     NEED_STORE, command_relation_get, "relation", 2, 2, NO_OPTIONS, "table", false,
+     "relation get shop.orders items.product"},
     {"relation add", "TABLE RELATION FIELD=VALUE...", "let documents show related rows",
      "RELATION is the name that documents show, behind the names of the relations that it "
      "hangs from: items, or items.product.  " ASSIGNMENTS CHECKED,

@@ -22,12 +22,14 @@ def log_in(browser, daemon, name="anna"):
 
 @contextlib.contextmanager
 def person(daemon, role="operator", expected=()):
-    """The browser of one who has logged in; at the end its console must be silent, but for requests that the test has refused."""
+    """The browser of one who has logged in; at the end its console must be silent, but for requests that the test has refused.
+
+    A page of a job hears by a 404 that the job has ended."""
     add_user(daemon, "anna", role)
     with Browser() as browser:
         log_in(browser, daemon)
         yield browser
-        complaints = browser.complaints(expected)
+        complaints = browser.complaints((*expected, "/api/v1/jobs/"))
     if complaints:
         raise Failed(f"the console says {complaints}")
 

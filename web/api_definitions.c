@@ -125,11 +125,18 @@ void api_apply(struct api_call *c)
     cJSON_Delete(body);
 }
 
+/* Paths of the machine are for those who work on it. */
+static bool sees_files(const struct api_call *c)
+{
+    return c->req->role >= ROLE_OPERATOR;
+}
+
 void api_export(struct api_call *c)
 {
     uint64_t revision;
     struct err err = {0};
-    const bool ok = coordinator_export(c->api->coordinator, &revision, &c->res->body, &err);
+    const bool ok =
+        coordinator_export(c->api->coordinator, sees_files(c), &revision, &c->res->body, &err);
 
     c->res->type = "application/yaml";
     if (ok)
@@ -144,6 +151,7 @@ static void list(struct api_call *c, struct list_order *order, bool ok, struct e
     order->noun = str_from(c->noun);
     order->name = c->args[0];
     order->sees_rows = request_sees_rows(c->req);
+    order->sees_files = sees_files(c);
     ok = ok && coordinator_list(c->api->coordinator, order, &revision, &c->res->body, err);
     if (ok && revision >= 0)
         revision_tell(c->res, (uint64_t)revision);

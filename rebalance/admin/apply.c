@@ -337,14 +337,22 @@ bool coordinator_apply(struct coordinator *co, const struct apply_request *req,
     return ok;
 }
 
-bool coordinator_export(struct coordinator *co, uint64_t *revision, struct buf *yaml,
-                        struct err *err)
+bool coordinator_export(struct coordinator *co, bool sees_files, uint64_t *revision,
+                        struct buf *yaml, struct err *err)
 {
     struct definitions *d = coordinator_definitions(co);
+    struct arena *a = arena_new();
+    struct definitions shown = *d;
 
     (void)err;
     *revision = d->revision;
-    definitions_append_yaml(d, yaml);
+    if (!sees_files) {
+        definitions_hide_files(&shown, d, a);
+        buf_append(yaml, STR("# for a viewer: without the files and variables that have "
+                             "passwords and keys\n"));
+    }
+    definitions_append_yaml(&shown, yaml);
+    arena_free(a);
     definitions_unref(d);
     return true;
 }

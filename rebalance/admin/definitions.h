@@ -51,8 +51,9 @@ struct apply_request {
  */
 bool coordinator_apply(struct coordinator *co, const struct apply_request *r,
                        uint64_t *revision, struct buf *json, struct err *err) MUST_CHECK;
-bool coordinator_export(struct coordinator *co, uint64_t *revision, struct buf *yaml,
-                        struct err *err) MUST_CHECK;
+/* sees_files: the caller may know in which files a server's secrets are. */
+bool coordinator_export(struct coordinator *co, bool sees_files, uint64_t *revision,
+                        struct buf *yaml, struct err *err) MUST_CHECK;
 
 /* Deletes one definition, by the noun and name that a list shows. */
 bool coordinator_delete(struct coordinator *co, struct str noun, struct str name,

@@ -54,9 +54,12 @@ static bool list_topics(struct lister *l, struct err *err)
     (void)err;
     for (size_t i = 0; i < l->d->n_topics; i++)
         if (wanted(l, l->d->topics[i].name)) {
+            struct topic_definition shown = l->d->topics[i];
             struct buf json = {0};
 
-            topic_append_json(&l->d->topics[i], &json);
+            if (!l->order->sees_files)
+                server_hide_files(&shown.server);
+            topic_append_json(&shown, &json);
             json_write_raw(l->w, buf_str(&json));
             buf_free(&json);
         }
@@ -68,9 +71,12 @@ static bool list_databases(struct lister *l, struct err *err)
     (void)err;
     for (size_t i = 0; i < l->d->n_databases; i++)
         if (wanted(l, l->d->databases[i].name)) {
+            struct database_definition shown = l->d->databases[i];
             struct buf json = {0};
 
-            database_append_json(&l->d->databases[i], &json);
+            if (!l->order->sees_files)
+                server_hide_files(&shown.server);
+            database_append_json(&shown, &json);
             json_write_raw(l->w, buf_str(&json));
             buf_free(&json);
         }

@@ -22,6 +22,7 @@ struct list_order {
     struct str noun; /* topic database table relation version index job log user token */
     struct str name; /* empty: all */
     bool sees_rows;  /* the caller may see keys of rows; else their places in jobs are empty */
+    bool sees_files; /* the caller may know in which files a server's secrets are */
     uint64_t before_id; /* of the log: only older events; 0: from the newest on */
     size_t limit;       /* of the log: so many events; 0: 200 */
 };

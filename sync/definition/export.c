@@ -173,6 +173,29 @@ static void append_json(const struct form *form, const void *object, enum secret
     arena_free(a);
 }
 
+void server_hide_files(struct server_definition *server)
+{
+    server->password_file = server->password_env = STR("");
+    server->server_public_key_file = STR("");
+    server->tls.ca_file = server->tls.cert_file = server->tls.key_file = STR("");
+}
+
+void definitions_hide_files(struct definitions *out, const struct definitions *d,
+                            struct arena *a)
+{
+    *out = *d;
+    out->topics = arena_alloc(a, d->n_topics + 1, sizeof(*out->topics));
+    out->databases = arena_alloc(a, d->n_databases + 1, sizeof(*out->databases));
+    for (size_t i = 0; i < d->n_topics; i++) {
+        out->topics[i] = d->topics[i];
+        server_hide_files(&out->topics[i].server);
+    }
+    for (size_t i = 0; i < d->n_databases; i++) {
+        out->databases[i] = d->databases[i];
+        server_hide_files(&out->databases[i].server);
+    }
+}
+
 void topic_append_json(const struct topic_definition *t, struct buf *json)
 {
     append_json(&form_topic, t, SECRETS_HIDDEN, json);

@@ -31,6 +31,15 @@ enum secrets { SECRETS_HIDDEN = 0, SECRETS_SHOWN };
 void definitions_to_store(const struct definitions *d, struct arena *a,
                           struct stored_definition **out, size_t *n);
 
+/*
+ * Take the files and variables with secrets out of a server, for whoever may not know where
+ * these are.
+ */
+void server_hide_files(struct server_definition *server);
+/* The same of all servers: a copy that borrows the rest from d, and lives as long as a. */
+void definitions_hide_files(struct definitions *out, const struct definitions *d,
+                            struct arena *a);
+
 /* Append one definition file with everything; "{}" if there are no definitions. */
 void definitions_append_yaml(const struct definitions *d, struct buf *yaml);
 

@@ -151,12 +151,12 @@ bool coordinator_apply(struct coordinator *co, const struct apply_request *r,
                   terms_text(&r->terms));
 }
 
-bool coordinator_export(struct coordinator *co, uint64_t *revision, struct buf *yaml,
-                        struct err *err)
+bool coordinator_export(struct coordinator *co, bool sees_files, uint64_t *revision,
+                        struct buf *yaml, struct err *err)
 {
     (void)co;
     *revision = 42;
-    return called(yaml, err, "export");
+    return called(yaml, err, "export%s", sees_files ? "" : " without files");
 }
 
 bool coordinator_list(struct coordinator *co, const struct list_order *o, int64_t *revision,

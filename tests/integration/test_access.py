@@ -227,6 +227,63 @@ def test_a_token_and_a_log_in_whose_time_is_over_open_nothing(w):
     expect("the list", [(one["name"], one["state"]) for one in daemon.json("token", "list")["items"]], [("deploy", "ended")])
 
 
+def test_no_other_site_may_read_an_answer_and_nobody_keeps_one(w):
+    daemon = w.millrace()
+    api, port = Api(daemon), Port(daemon)
+    add_user(daemon, "anna", "viewer")
+    _, cookie = port.log_in("anna", PASSWORD)
+    known = {"a token": {"Authorization": "Bearer " + token(daemon, "admin", "admin")}, "a log-in": {"Cookie": cookie}, "nothing": {}}
+    n = 0
+    for pattern, method, _ in list(api.operations()):
+        for who, shown in known.items():
+            for asked in (method, "OPTIONS"):
+                answer = port.ask(asked, path_of(pattern), Origin="http://elsewhere.example", Access_Control_Request_Method=method, Access_Control_Request_Headers="authorization", **shown)
+                allowed = [name for name in answer.headers if name.lower().startswith("access-control-")]
+                if allowed or asked == "OPTIONS" and answer.status < 400:
+                    raise Failed(f"{asked} {pattern} with {who} from another site: {answer.headers}")
+                if pattern.startswith("/api/") and answer.headers["Cache-Control"] != "no-store":
+                    raise Failed(f"{asked} {pattern} with {who} may be kept: {answer.headers}")
+                n += 1
+    if n < 600:
+        raise Failed(f"only {n} requests were sent")
+
+
+def test_a_viewer_does_not_learn_where_a_server_s_secrets_are(w):
+    w.sql("CREATE TABLE thing (id INT PRIMARY KEY)")
+    definitions = w.definitions({"table": "thing"})
+    definitions["databases"] = [{"name": w.schema, "topic": w.schema, **{name: definitions["topics"][0][name] for name in ("address", "user", "password_file")}}]
+    daemon = w.follow(definitions)
+    api, port = Api(daemon), Port(daemon)
+    known = {role: {"Authorization": "Bearer " + token(daemon, role, role)} for role in ROLES[1:]}
+    shown = {role: "".join(port.ask("GET", f"/api/v1/{path}", **known[role]).text for path in ("topics", f"topics/{w.schema}", "databases", f"databases/{w.schema}", "export")) for role in known}
+    expect("how often each role sees the file", {role: text.count("source.password") for role, text in shown.items()}, {"viewer": 0, "operator": 6, "admin": 6})
+    for name in ("password_file", "password_env"):
+        if name in shown["viewer"]:
+            raise Failed(f"a viewer sees {name}: {shown['viewer']}")
+    for pattern, method, operation in api.operations():
+        if method == "GET" and operation["x-millrace-role"] in ("viewer", "page", "probe"):
+            answer = port.ask("GET", pattern.replace("{name}", f"{w.schema}.thing"), **known["viewer"])
+            if "source.password" in answer.text:
+                raise Failed(f"a viewer sees the file by {pattern}: {answer}")
+    if "# for a viewer" not in shown["viewer"] or "# for a viewer" in shown["operator"] or f"address: 127.0.0.1:{w.db.port}" not in shown["viewer"]:
+        raise Failed(f"a viewer is not told that something is left out, or too much is: {shown['viewer']}")
+
+
+def test_health_and_metrics_have_no_secrets_and_no_values_of_rows(w):
+    w.sql("CREATE TABLE thing (id VARCHAR(20) PRIMARY KEY, a INT)", "INSERT INTO thing VALUES ('Very-Secret-Id', 1)")
+    daemon = w.follow(w.definitions({"table": "thing", "columns": ["id", {"name": "a", "type": "byte"}]}))
+    w.sql("INSERT INTO thing VALUES ('Very-Secret-Too', 77777)")
+    wait_until("it is a dead letter", lambda: daemon.json("dead-letter", "list")["items"])
+    add_user(daemon, "anna", "viewer")
+    port, ours = Port(daemon), token(daemon, "deploy", "admin")
+    with open(os.path.join(daemon.folder, "source.password"), encoding="utf-8") as f:
+        secrets = ["Very-Secret", "77777", PASSWORD, ours, "anna", "deploy", "source.password", f.read().strip()]
+    texts = {path: port.ask("GET", path).text for path in ("/livez", "/readyz", "/metrics")}
+    shown = [(path, secret) for path, text in texts.items() for secret in secrets if secret in text]
+    if shown or "millrace_table_state" not in texts["/metrics"]:
+        raise Failed(f"health and metrics show {shown}")
+
+
 def test_only_an_admin_sends_sql(w):
     w.sql("CREATE TABLE thing (id INT PRIMARY KEY)", "INSERT INTO thing VALUES (1)")
     daemon = w.follow(w.definitions({"table": "thing"}))

@@ -125,37 +125,55 @@ size_t holds_all(struct holds *h, struct arena *a, struct hold **list)
 /* ---- what helps ---- */
 
 static const struct remedy {
+    const char *code;    /* the doctor's, of the hold */
     const char *release; /* makes this index take documents; NULL: nothing does */
     bool helps_rebuild;  /* a new version would take them ... */
     const char *before;  /* ... once this is done; NULL: at once */
 } remedies[N_CURES] = {
-    [CURE_ENGINE] = {"see that the engine answers and is not overloaded", false, NULL},
+    [CURE_ENGINE] = {"table.runs.held.engine",
+                     "see that the engine answers and is not overloaded", false, NULL},
     [CURE_SHARDS] =
-        {"bring the engine's missing shards back (GET _cluster/health?level=shards)", true,
+        {"table.runs.held.shards",
+         "bring the engine's missing shards back (GET _cluster/health?level=shards)", true,
          NULL},
-    [CURE_ACCESS] = {"let Millrace log in and write to this index, as the reason says", false,
+    [CURE_ACCESS] = {"table.runs.held.access",
+                     "let Millrace log in and write to this index, as the reason says", false,
                      NULL},
-    [CURE_DISK] = {"make room on the engine's disks", false, NULL},
-    [CURE_BLOCK] = {"remove the block (index.blocks of the index, or cluster.blocks)", true,
+    [CURE_DISK] = {"table.runs.held.disk", "make room on the engine's disks", false, NULL},
+    [CURE_BLOCK] = {"table.runs.held.block",
+                    "remove the block (index.blocks of the index, or cluster.blocks)", true,
                     NULL},
-    [CURE_CLOSED] = {"open the index (POST /INDEX/_open)", true, NULL},
-    [CURE_MISSING] = {NULL, true, NULL},
-    [CURE_ALIAS] = {"let the write alias lead to the index again (POST /_aliases)", true, NULL},
-    [CURE_PIPELINE] = {"create the ingest pipeline again", true,
+    [CURE_CLOSED] = {"table.runs.held.closed", "open the index (POST /INDEX/_open)", true,
+                     NULL},
+    [CURE_MISSING] = {"table.runs.held.missing", NULL, true, NULL},
+    [CURE_ALIAS] = {"table.runs.held.alias",
+                    "let the write alias lead to the index again (POST /_aliases)", true, NULL},
+    [CURE_PIPELINE] = {"table.runs.held.pipeline", "create the ingest pipeline again", true,
                        "take the pipeline out of the definition"},
-    [CURE_RENAMED] = {NULL, true, "let the pipeline leave `_id` and `_index` as they are"},
-    [CURE_FIELDS] = {"raise the limit (PUT /INDEX/_settings)", true,
+    [CURE_RENAMED] = {"table.runs.held.renamed", NULL, true,
+                      "let the pipeline leave `_id` and `_index` as they are"},
+    [CURE_FIELDS] = {"table.runs.held.fields", "raise the limit (PUT /INDEX/_settings)", true,
                      "raise it in the definition's settings, or show fewer columns"},
-    [CURE_DOCUMENTS] = {NULL, true, "raise number_of_shards in the definition's settings"},
-    [CURE_MAPPING] = {"correct the rows that the reason names", true, "correct the definition"},
-    [CURE_REQUESTS] = {"see that search.url leads to the engine, and that no proxy between "
+    [CURE_DOCUMENTS] = {"table.runs.held.documents", NULL, true,
+                        "raise number_of_shards in the definition's settings"},
+    [CURE_MAPPING] = {"table.runs.held.mapping", "correct the rows that the reason names", true,
+                      "correct the definition"},
+    [CURE_REQUESTS] = {"table.runs.held.requests",
+                       "see that search.url leads to the engine, and that no proxy between "
                        "changes requests",
                        false, NULL},
-    [CURE_VERSION] = {NULL, true, "end whoever else writes to this index"},
-    [CURE_LETTERS] = {"make room by millrace dead-letter replay or discard", false, NULL},
-    [CURE_RESUME] = {"millrace index resume", false, NULL},
-    [CURE_OTHER] = {"correct what the reason names", true, NULL},
+    [CURE_VERSION] = {"table.runs.held.version", NULL, true,
+                      "end whoever else writes to this index"},
+    [CURE_LETTERS] = {"table.runs.held.letters",
+                      "make room by millrace dead-letter replay or discard", false, NULL},
+    [CURE_RESUME] = {"table.runs.held.resume", "millrace index resume", false, NULL},
+    [CURE_OTHER] = {"table.runs.held.other", "correct what the reason names", true, NULL},
 };
+
+const char *hold_code(enum cure cure)
+{
+    return remedies[cure].code != NULL ? remedies[cure].code : "table.runs.held";
+}
 
 static void append_rebuild(struct buf *b, const struct remedy *r, const char *rebuild)
 {

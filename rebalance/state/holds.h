@@ -32,6 +32,8 @@ bool holds_find(struct holds *h, struct str index, struct hold *out) MUST_CHECK;
 size_t holds_n(struct holds *h);
 /* Copies all of them to the arena and returns their number. */
 size_t holds_all(struct holds *h, struct arena *a, struct hold **list);
+/* What the doctor calls such a hold: "table.runs.held.disk". */
+const char *hold_code(enum cure cure);
 /* Append what to do about an index held until cure.  rebuild: the command, or who does it. */
 void hold_append_fix(struct buf *b, enum cure cure, const char *rebuild);
 /* Append what to do about a table that stopped as its index was held: only a build helps. */

@@ -128,7 +128,7 @@ static const char *code_of(const struct table_view *t, const struct index_facts 
     if (f->astray != NULL)
         return "table.runs.astray";
     if (f->is_held)
-        return "table.runs.held";
+        return hold_code(f->held.is.cure);
     if (t->wait != NULL)
         return "table.current.waits";
     return f->rebuild != NULL ? "table.current.rebuild" : "table.current.late";

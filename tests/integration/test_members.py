@@ -565,6 +565,9 @@ def test_a_topic_moves_to_the_node_that_a_person_names(w):
         changes.goes_on(m.nodes[2], topic)
         if m.listed("node-2")["moved_here"] != [topic]:
             raise Failed(f"it was moved to node-2, and is listed as {m.listed('node-2')}")
+        wait_until("another node tells its finding with its numbers", lambda: any(
+            c["group"] == f"topic {topic}" and c["code"] == "topic.runs.ok" and c["values"]["state"] == "running" and c["values"]["lag_seconds"] >= 0
+            for c in m.nodes[0].status()["checks"]), 20)
         said(m.nodes[1].command("topic", "move", topic, "--to", "any", "--yes"), "done")
         if m.listed("node-2")["moved_here"]:
             raise Failed("the wish is still there")

@@ -305,7 +305,7 @@ def test_the_page_says_what_is_away(w):
                 raise Failed("the title says that all is well")
             browser.picture("engine-away")
             browser.shows("The search engine answers with errors.")
-            for language, words in (("zh", ("搜索引擎", "搜索引擎应答错误。", "无法写入索引", "守护进程说明：", "503")),
+            for language, words in (("zh", ("搜索引擎", "搜索引擎应答错误。", "无法写入索引", "其索引被挂起", "请确认引擎有应答且未过载", "守护进程说明：", "503")),
                                     ("ru", ("поисковая система", "Поисковая система отвечает ошибками.", "Индексировать нельзя", "Демон сообщает:", "503"))):
                 choose(browser, "language", language)
                 browser.wait(f"the page says it in {language}", lambda: all(word in browser.text() for word in words), 60)

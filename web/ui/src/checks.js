@@ -16,7 +16,12 @@ export function groupName(group) {
 const shownValue = ([name, v]) => [name, /seconds$/.test(name) && v !== null ? span(v) : v];
 
 /* A statement or command, which reads alike in each language. */
-const COMMAND = /^(millrace|systemctl|GRANT|SET|ALTER|SHOW|tls:|key:) ?/;
+const COMMAND = /^(millrace [^,;]*$|GRANT |SET |ALTER |tls:|key:)/;
+
+/* "table.runs.held.disk", "table.runs.held", "table.runs": what has no text of its own has a wider one. */
+const wider = (code) => code.split(".").map((_, i, words) => words.slice(0, words.length - i).join(".")).filter((k) => k.includes(".") || k === code || k === "dead_letters");
+
+const alike = (a, b) => a.toLowerCase().replace(/\.$/, "") === b.toLowerCase().replace(/\.$/, "");
 
 /*
  * What a check has found: its text, why that matters, and what helps (fix, a command if isCommand).
@@ -24,13 +29,18 @@ const COMMAND = /^(millrace|systemctl|GRANT|SET|ALTER|SHOW|tls:|key:) ?/;
  * A code that this page does not know is said by the daemon alone.
  */
 export function findingOf(c) {
-  const key = [c.code, c.id].find((k) => has(`finding.${k}`)) ?? "";
-  if (!key || (c.status === "ok" && key === c.id)) return { text: c.message, why: c.why ?? "", fix: c.fix ?? "", isCommand: true, said: "", saidFix: "" };
+  const isOk = c.status === "ok";
   const values = Object.fromEntries(Object.entries(c.values ?? {}).map(shownValue));
-  const part = (name) => (has(`finding.${key}.${name}`) ? t(`finding.${key}.${name}`, values) : "");
-  const isCommand = !part("fix") || COMMAND.test(c.fix ?? "");
-  const fix = isCommand ? (c.fix ?? "") : part("fix");
-  return { text: t(`finding.${key}`, values), why: c.status === "ok" ? "" : part("why"), fix, isCommand, said: c.message, saidFix: isCommand ? "" : (c.fix ?? "") };
+  const part = (name) => {
+    const key = wider(c.code ?? c.id).find((k) => has(`finding.${k}${name}`) && (!isOk || k.endsWith(".ok")));
+    return key ? t(`finding.${key}${name}`, values) : "";
+  };
+  const text = part("");
+  if (!text) return { text: c.message, why: c.why ?? "", fix: c.fix ?? "", isCommand: true, said: "", saidFix: "" };
+  const own = isOk ? "" : part(".fix");
+  const isCommand = !own || COMMAND.test(c.fix ?? "");
+  const saidFix = isCommand || alike(own, c.fix ?? "") ? "" : (c.fix ?? "");
+  return { text, why: isOk ? "" : part(".why"), fix: isCommand ? (c.fix ?? "") : own, isCommand, said: c.message, saidFix };
 }
 
 const PLACES = [

@@ -32,6 +32,22 @@ static void the_first_guesses_are_free_and_then_each_costs_twice_as_long(void **
     attempts_free(a);
 }
 
+/* How many of ten others here, and of this one at ten other places.  Two may meet by their
+ * hash, which differs with each run: hardly ever more than one does. */
+static int n_waiting(struct attempts *a)
+{
+    int n = 0;
+
+    for (char c = '0'; c <= '9'; c++) {
+        const char name[] = {'b', c, '\0'},
+                   address[] = {'1', '9', '2', '.', '0', '.', '2', '.', '1', c, '\0'};
+
+        n += try_it(a, name, 1000) > 0;
+        n += attempts_begin(a, STR("anna"), str_from(address), 1000) > 0;
+    }
+    return n;
+}
+
 static void others_and_other_addresses_do_not_wait(void **state)
 {
     struct attempts *a = attempts_new();
@@ -40,8 +56,7 @@ static void others_and_other_addresses_do_not_wait(void **state)
     for (int i = 0; i < ATTEMPTS_FREE; i++)
         assert_int_equal(try_it(a, "anna", 1000), 0);
     assert_true(try_it(a, "anna", 1000) > 0);
-    assert_int_equal(try_it(a, "bert", 1000), 0);
-    assert_int_equal(attempts_begin(a, STR("anna"), STR("192.0.2.2"), 1000), 0);
+    assert_true(n_waiting(a) <= 1);
     attempts_free(a);
 }
 

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#define COUNTERS  1024
+#define COUNTERS  16384 /* 16 bytes each; pages that nobody touched take no memory */
 #define FORGET_MS 900000
 
 struct attempt_counter {
